@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/files.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace cudaenv::base {
+namespace {
+
+struct CloseDirectory {
+  void operator()(DIR* stream) const noexcept { ::closedir(stream); }
+};
+
+std::optional<struct stat> stat_of(const Path& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return info;
+}
+
+Result<std::vector<std::string>> names_in(const Path& path, int directory_fd) {
+  std::unique_ptr<DIR, CloseDirectory> stream(::fdopendir(directory_fd));
+  if (!stream) {
+    const int reason = errno;
+    ::close(directory_fd);
+    return fail(file_error("list", path, reason));
+  }
+  std::vector<std::string> names;
+  while (true) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (!entry) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno != 0) return fail(file_error("list", path, errno));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<void> remove_at(int parent, const std::string& name, const Path& path) {
+  if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) return {};
+  if (errno != EISDIR && errno != EPERM) return fail(file_error("remove", path, errno));
+  // Read-only directories come out of archives; give ourselves the right to empty them.
+  Fd directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory && errno == EACCES && ::fchmodat(parent, name.c_str(), 0700, 0) == 0)
+    directory = Fd(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory) return fail(file_error("remove", path, errno));
+  struct stat info;
+  if (::fstat(*directory, &info) == 0 && (info.st_mode & 0700) != 0700) (void)::fchmod(*directory, 0700);
+  CUDAENV_TRY(names, names_in(path, ::dup(*directory)));
+  for (const std::string& child : names) CUDAENV_CHECK(remove_at(*directory, child, path / child));
+  if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
+    return fail(file_error("remove", path, errno));
+  return {};
+}
+
+}  // namespace
+
+Error file_error(std::string_view action, const Path& path, int system_error) {
+  Error error{ErrorKind::filesystem,
+              fmt::format("cannot {} {}: {}", action, escaped(path.native()), std::strerror(system_error))};
+  if (system_error == ENOSPC || system_error == EDQUOT)
+    error.hint = fmt::format("df -h {}", escaped(path.parent_path().native()));
+  return error;
+}
+
+EntryKind entry_kind(const Path& path) {
+  struct stat info;
+  if (::lstat(path.c_str(), &info) != 0) return EntryKind::absent;
+  if (S_ISREG(info.st_mode)) return EntryKind::file;
+  if (S_ISDIR(info.st_mode)) return EntryKind::directory;
+  return S_ISLNK(info.st_mode) ? EntryKind::link : EntryKind::other;
+}
+
+bool path_exists(const Path& path) { return stat_of(path).has_value(); }
+
+bool directory_exists(const Path& path) {
+  const auto info = stat_of(path);
+  return info && S_ISDIR(info->st_mode);
+}
+
+bool executable_exists(const Path& path) {
+  const auto info = stat_of(path);
+  return info && S_ISREG(info->st_mode) && (info->st_mode & 0111) != 0;
+}
+
+Result<std::optional<std::string>> read_file(const Path& path, std::uint64_t most) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    return fail(file_error("read", path, errno));
+  }
+  struct stat info;
+  if (::fstat(*fd, &info) != 0) return fail(file_error("read", path, errno));
+  if (S_ISDIR(info.st_mode)) return fail(file_error("read", path, EISDIR));
+  if (!S_ISREG(info.st_mode)) return fail(ErrorKind::filesystem, fmt::format("{} is not a file", escaped(path.native())));
+  std::string content;
+  std::string chunk(64 * 1024, '\0');
+  while (true) {
+    const ssize_t got = ::read(*fd, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(file_error("read", path, errno));
+    if (got == 0) return content;
+    content.append(chunk, 0, static_cast<std::size_t>(got));
+    if (content.size() > most)
+      return fail(ErrorKind::filesystem, fmt::format("{} is larger than {}", escaped(path.native()), human_size(most)));
+  }
+}
+
+Result<void> write_all(const Fd& fd, std::string_view bytes, const Path& path) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(*fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail(file_error("write", path, errno));
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+Result<void> write_file(const Path& path, std::string_view content, mode_t mode, Durable durable) {
+  Path target = path;
+  std::error_code ignored;
+  if (entry_kind(path) == EntryKind::link)
+    if (const Path real = std::filesystem::weakly_canonical(path, ignored); !real.empty()) target = real;
+  if (const auto info = stat_of(target)) mode = info->st_mode & 07777;
+
+  std::string temporary = target.native() + ".XXXXXX";
+  const Fd fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!fd) return fail(file_error("write", path, errno));
+  const auto undo = [&](Error error) {
+    ::unlink(temporary.c_str());
+    return fail(std::move(error));
+  };
+  if (auto written = write_all(fd, content, path); !written) return undo(std::move(written).error());
+  if (::fchmod(*fd, mode) != 0) return undo(file_error("write", path, errno));
+  if (durable == Durable::yes && ::fsync(*fd) != 0) return undo(file_error("write", path, errno));
+  if (::rename(temporary.c_str(), target.c_str()) != 0) return undo(file_error("write", path, errno));
+  return {};
+}
+
+Result<std::vector<Path>> make_directories(const Path& path) {
+  std::vector<Path> created;
+  Path upward = path;
+  std::vector<Path> missing;
+  while (!upward.empty() && !path_exists(upward)) {
+    missing.push_back(upward);
+    if (upward == upward.parent_path()) break;
+    upward = upward.parent_path();
+  }
+  for (auto next = missing.rbegin(); next != missing.rend(); ++next) {
+    if (::mkdir(next->c_str(), 0755) != 0) {
+      if (errno == EEXIST && directory_exists(*next)) continue;
+      const int reason = errno;
+      for (auto undo = created.rbegin(); undo != created.rend(); ++undo) ::rmdir(undo->c_str());
+      return fail(file_error("create", *next, reason));
+    }
+    (void)::chmod(next->c_str(), 0755);
+    created.push_back(*next);
+  }
+  if (!directory_exists(path)) return fail(file_error("create", path, ENOTDIR));
+  return created;
+}
+
+Result<void> remove_tree(const Path& path) {
+  const Path parent = path.has_parent_path() ? path.parent_path() : Path(".");
+  const Fd directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) {
+    if (errno == ENOENT) return {};
+    return fail(file_error("remove", path, errno));
+  }
+  return remove_at(*directory, path.filename().native(), path);
+}
+
+Result<std::vector<std::string>> list_directory(const Path& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::vector<std::string>();
+    return fail(file_error("list", path, errno));
+  }
+  return names_in(path, fd);
+}
+
+Result<void> rename_path(const Path& from, const Path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) return fail(file_error("rename to", to, errno));
+  return {};
+}
+
+Result<void> make_link(const Path& target, const Path& link) {
+  if (::symlink(target.c_str(), link.c_str()) != 0) return fail(file_error("create the link", link, errno));
+  return {};
+}
+
+Result<Path> link_target(const Path& link) {
+  std::string buffer(4096, '\0');
+  const ssize_t size = ::readlink(link.c_str(), buffer.data(), buffer.size());
+  if (size < 0) return fail(file_error("read the link", link, errno));
+  buffer.resize(static_cast<std::size_t>(size));
+  return Path(buffer);
+}
+
+Result<std::uint64_t> free_space(const Path& path) {
+  Path nearest = path;
+  while (!path_exists(nearest) && nearest != nearest.parent_path()) nearest = nearest.parent_path();
+  struct statvfs info;
+  if (::statvfs(nearest.c_str(), &info) != 0) return fail(file_error("measure the free space of", nearest, errno));
+  return static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
+}
+
+}  // namespace cudaenv::base

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/result.hpp"
+
+namespace cudaenv::base {
+
+// From now on Ctrl-C and SIGTERM ask for an orderly end instead of ending the process; a second one ends it.
+void catch_interrupts();
+
+bool is_interrupted();
+
+// The error that a long operation returns when it was asked to end.
+Error interrupted_error();
+
+}  // namespace cudaenv::base

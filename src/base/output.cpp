@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/output.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/json.hpp"
+
+namespace cudaenv::base {
+namespace {
+
+// The flag, then NO_COLOR, then CLICOLOR_FORCE, then a dumb terminal, then whether it is a terminal at all.
+bool decide_color(const Environment& environment, ColorChoice choice, bool is_terminal) {
+  if (choice != ColorChoice::automatic) return choice == ColorChoice::always;
+  if (!environment.value("NO_COLOR").empty()) return false;
+  const std::string_view force = environment.value("CLICOLOR_FORCE");
+  if (!force.empty() && force != "0") return true;
+  const std::string_view terminal = environment.value("TERM");
+  return is_terminal && !terminal.empty() && terminal != "dumb" && environment.value("CLICOLOR") != "0";
+}
+
+}  // namespace
+
+Output::Output(const Environment& environment, Verbosity verbosity, ColorChoice color)
+    : m_verbosity(verbosity),
+      m_is_terminal(::isatty(STDERR_FILENO) == 1),
+      m_has_color(decide_color(environment, color, m_is_terminal)) {}
+
+void Output::data(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void Output::json(const Value& document) { data(to_json(document)); }
+
+void Output::note(std::string_view text) {
+  if (m_verbosity != Verbosity::quiet) line("", "", text);
+}
+
+void Output::detail(std::string_view text) {
+  if (m_verbosity == Verbosity::verbose) line("", "", text);
+}
+
+void Output::warning(std::string_view text) { line("\x1b[33m", "warning: ", text); }
+
+void Output::error(const Error& error) {
+  line("\x1b[31m", "", error.message);
+  std::string rest;
+  for (const std::string& detail : error.details) rest += "  " + detail + "\n";
+  if (!error.hint.empty()) rest += (m_has_color ? "\x1b[36mtry:\x1b[0m " : "try: ") + error.hint + "\n";
+  std::fwrite(rest.data(), 1, rest.size(), stderr);
+}
+
+void Output::line(std::string_view style, std::string_view label, std::string_view text) {
+  const bool colored = m_has_color && !style.empty();
+  const std::string whole = fmt::format("{}cudaenv:{} {}{}\n", colored ? style : "", colored ? "\x1b[0m" : "", label, text);
+  std::fwrite(whole.data(), 1, whole.size(), stderr);
+}
+
+Result<void> Output::finish() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return {};
+  if (errno == EPIPE) return {};
+  return fail(ErrorKind::filesystem, fmt::format("cannot write to stdout: {}", std::strerror(errno)));
+}
+
+}  // namespace cudaenv::base

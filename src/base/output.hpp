@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "base/environment.hpp"
+#include "base/result.hpp"
+#include "base/value.hpp"
+
+namespace cudaenv::base {
+
+enum class Verbosity { quiet, normal, verbose };
+enum class ColorChoice { automatic, always, never };
+
+// Where everything that a person or a script sees goes through: data to stdout, all else to stderr.
+class Output {
+ public:
+  Output(const Environment& environment, Verbosity verbosity, ColorChoice color);
+
+  // Data, without a line end of its own.
+  void data(std::string_view text);
+  void json(const Value& document);
+
+  // A line for the person: what was done. Not under --quiet.
+  void note(std::string_view line);
+  // Only under --verbose.
+  void detail(std::string_view line);
+  void warning(std::string_view line);
+  void error(const Error& error);
+
+  Verbosity verbosity() const { return m_verbosity; }
+  bool is_terminal() const { return m_is_terminal; }  // stderr
+
+  // Fails if stdout could not take all data (a full disk); a closed pipe is no failure.
+  [[nodiscard]] Result<void> finish();
+
+ private:
+  void line(std::string_view style, std::string_view label, std::string_view text);
+
+  Verbosity m_verbosity;
+  bool m_is_terminal;
+  bool m_has_color;
+};
+
+}  // namespace cudaenv::base

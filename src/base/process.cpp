@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/process.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace cudaenv::base {
+
+Error replace_process(const std::vector<std::string>& command, const Environment& environment) {
+  std::vector<std::string> strings = environment.strings();
+  std::vector<char*> variables;
+  for (std::string& string : strings) variables.push_back(string.data());
+  variables.push_back(nullptr);
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+
+  environ = variables.data();  // execvp looks the command up on the PATH in here
+  ::execvp(arguments.front(), arguments.data());
+  const int reason = errno;
+  return Error{ErrorKind::execution, fmt::format("cannot start {}: {}", escaped(command.front()), std::strerror(reason))};
+}
+
+Result<Path> own_program() { return link_target("/proc/self/exe"); }
+
+Result<Path> working_directory(const Environment& environment) {
+  const std::string shown(environment.value("PWD"));
+  struct stat by_name;
+  struct stat current;
+  if (shown.starts_with('/') && ::stat(shown.c_str(), &by_name) == 0 && ::stat(".", &current) == 0 &&
+      by_name.st_dev == current.st_dev && by_name.st_ino == current.st_ino)
+    return Path(shown);
+  std::error_code error;
+  Path physical = std::filesystem::current_path(error);
+  if (error) return fail(file_error("find", ".", error.value()));
+  return physical;
+}
+
+}  // namespace cudaenv::base
