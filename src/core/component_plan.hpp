@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "core/manifest.hpp"
+#include "core/registry.hpp"
+#include "core/version.hpp"
+
+namespace cudaenv::core {
+
+enum class Profile {
+  minimal,   // to compile and link a .cu file
+  standard,  // "default": what NVIDIA's installer brings, less the big tools
+  full,      // all of the toolkit: never driver, compat or Windows components
+};
+
+std::string_view to_text(Profile profile);
+std::optional<Profile> parse_profile(std::string_view text);
+
+// What a person asked for.
+struct ComponentChoice {
+  Profile profile = Profile::standard;
+  std::vector<std::string> with;     // more components, by name, of any class
+  std::vector<std::string> without;  // fewer
+};
+
+struct PlannedComponent {
+  const Component* component;  // of the manifest
+  Archive archive;
+  const ComponentRow* row;     // null: the registry doesn't know it (asked for by name)
+};
+
+// Views refer to manifest and registry.
+struct ComponentPlan {
+  std::vector<PlannedComponent> components;  // sorted by name
+  std::vector<std::string> unknown;          // in the manifest for this platform, unknown to the registry, left out
+
+  std::uint64_t download_size() const;
+  const PlannedComponent* find(std::string_view name) const;
+};
+
+// The components to install: those of the profile that the manifest has for the platform, those asked for, and what
+// they need (less what was asked away). A component of class driver or compat comes only by its name.
+// ErrorKind::not_found, with what may have been meant, for a name that is not in the manifest or not for the platform.
+[[nodiscard]] Result<ComponentPlan> plan_components(const Manifest& manifest, const Registry& registry,
+                                                    const Version& release, std::string_view platform,
+                                                    const ComponentChoice& choice);
+
+}  // namespace cudaenv::core

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/environment.hpp"
+
+namespace cudaenv::core {
+
+// What stands first on LD_LIBRARY_PATH for a selected toolkit (setting env.library_path).
+enum class LibraryPath {
+  shims,    // ROOT/shims/lib: libraries that resolve per project
+  toolkit,  // the toolkit's own lib; shadows the CUDA libraries inside Python wheels
+  none,
+};
+
+// The toolkit to switch to, as the plan needs to know it.
+struct ActiveToolkit {
+  std::string name;       // 12.8.1
+  std::string directory;  // absolute
+  bool has_nvcc = false;
+};
+
+struct EnvironmentSettings {
+  LibraryPath library_path = LibraryPath::shims;
+  bool compiler_paths = false;  // CPATH and LIBRARY_PATH too
+  bool has_library_shims = false;  // ROOT/shims/lib exists
+  bool has_cccl_include = false;   // the toolkit has include/cccl (13.x)
+};
+
+// Changes to an environment: a value to set, or nothing to unset. Each name occurs once; a variable that has its
+// value already does not occur.
+struct EnvPlan {
+  std::vector<std::pair<std::string, std::optional<std::string>>> changes;
+};
+
+// What turns `current` into the environment of `toolkit`, or, with none, into one without any toolkit of ours.
+// Whatever an earlier plan for any toolkit of these roots put in is taken out first: switching never stacks up.
+// Entries of the user's stay, in their order. `roots`: own, then shared if there is one.
+EnvPlan plan_environment(const base::Environment& current, const std::optional<ActiveToolkit>& toolkit,
+                         const std::vector<std::string>& roots, const EnvironmentSettings& settings);
+
+void apply(const EnvPlan& plan, base::Environment& environment);
+
+}  // namespace cudaenv::core

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace cudaenv::core {
+
+// How many bytes the character at the start of `text` takes; 0 if it is a control character (C0, DEL or C1) or
+// not valid UTF-8, that is, if a terminal must not see it.
+constexpr std::size_t printable_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return lead >= 0x20 && lead != 0x7f ? 1 : 0;
+  if (lead < 0xc2 || lead > 0xf4) return 0;
+  const std::size_t size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  // The second byte is narrower where a longer form, a surrogate, a number past Unicode or a C1 control would be.
+  const unsigned least = lead == 0xc2 || lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+  const unsigned most = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+  if (byte(1) < least || byte(1) > most) return 0;
+  for (std::size_t i = 2; i < size; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  return size;
+}
+
+// Text in a buffer of fixed size, always ended by a NUL; what does not fit is cut off and remembered.
+// For code that must not allocate (shims). The buffer past the NUL is never touched, so that a large one costs
+// no page until it is filled. Freestanding.
+template <std::size_t Capacity>
+class FixedText {
+ public:
+  constexpr FixedText() { m_text[0] = '\0'; }
+  constexpr explicit FixedText(std::string_view text) : FixedText() { append(text); }
+
+  constexpr FixedText& append(std::string_view text) {
+    for (const char c : text) append(c);
+    return *this;
+  }
+  constexpr FixedText& append(char c) {
+    if (m_size + 1 < Capacity) {
+      m_text[m_size++] = c;
+      m_text[m_size] = '\0';
+    } else {
+      m_is_cut = true;
+    }
+    return *this;
+  }
+  constexpr FixedText& append_number(std::uint64_t number) {
+    char digits[20];
+    std::size_t count = 0;
+    do digits[count++] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    while (count != 0) append(digits[--count]);
+    return *this;
+  }
+  // Control characters and what is not UTF-8 as \xNN, so that a hostile file cannot write to the terminal; about
+  // `most` bytes of it.
+  constexpr FixedText& append_escaped(std::string_view text, std::size_t most = 200) {
+    constexpr char k_hex[] = "0123456789abcdef";
+    for (std::size_t at = 0; at < text.size();) {
+      if (at >= most) return append("...");
+      const std::size_t size = printable_length({text.data() + at, text.size() - at});
+      const auto byte = static_cast<unsigned char>(text[at]);
+      if (size == 0)
+        append("\\x").append(k_hex[byte >> 4]).append(k_hex[byte & 15]);
+      else
+        append(std::string_view(text.data() + at, size));
+      at += size == 0 ? 1 : size;
+    }
+    return *this;
+  }
+
+  constexpr FixedText& assign(std::string_view text) {
+    clear();
+    return append(text);
+  }
+  constexpr void clear() {
+    m_size = 0;
+    m_is_cut = false;
+    m_text[0] = '\0';
+  }
+  // The first `size` characters alone; whole again if it had been cut.
+  constexpr void truncate(std::size_t size) {
+    if (size > m_size) return;
+    m_size = size;
+    m_is_cut = false;
+    m_text[size] = '\0';
+  }
+
+  constexpr std::string_view view() const { return {m_text, m_size}; }
+  constexpr const char* c_str() const { return m_text; }
+  constexpr std::size_t size() const { return m_size; }
+  constexpr bool is_cut() const { return m_is_cut; }
+
+ private:
+  char m_text[Capacity];
+  std::size_t m_size = 0;
+  bool m_is_cut = false;
+};
+
+using PathText = FixedText<4096>;
+
+}  // namespace cudaenv::core

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/layout.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "core/version_text.hpp"
+
+// nvcc, CMake, PyTorch and hand-written makefiles each know one of the layouts that NVIDIA's installers make: lib64,
+// targets/<cpu>-linux/{include,lib}, extras/CUPTI. The archives hold `lib` only. So all real files live in `include`
+// and `lib`, and the other names are relative links to them.
+
+namespace cudaenv::core {
+namespace {
+
+std::optional<std::string> moved(std::string_view path, std::string_view from, std::string_view to) {
+  if (!path.starts_with(from)) return std::nullopt;
+  return std::string(to) + std::string(path.substr(from.size()));
+}
+
+bool is_licence(std::string_view path) {
+  return path.find('/') == std::string_view::npos &&
+         (path.starts_with("LICENSE") || path.starts_with("EULA") || path.starts_with("NOTICE") ||
+          path.starts_with("CHANGELOG") || path.starts_with("README"));
+}
+
+class LinkPlanner {
+ public:
+  explicit LinkPlanner(const Tree& tree) : m_tree(tree) {}
+
+  bool has(const std::string& path) const { return m_tree.contains(path); }
+
+  bool has_below(const std::string& directory) const {
+    const auto first = m_tree.lower_bound(directory + "/");
+    return first != m_tree.end() && first->first.starts_with(directory + "/");
+  }
+
+  void add(const std::string& path, std::string target) {
+    if (!has(path) && !has_below(path)) m_links.push_back({path, std::move(target)});
+  }
+
+  // f(name) for each thing directly in the directory.
+  template <class F>
+  void for_each_in(const std::string& directory, F f) const {
+    std::string last;
+    for (auto it = m_tree.lower_bound(directory + "/"); it != m_tree.end(); ++it) {
+      if (!it->first.starts_with(directory + "/")) break;
+      const std::string_view rest = std::string_view(it->first).substr(directory.size() + 1);
+      const std::string name(rest.substr(0, rest.find('/')));
+      if (name.empty() || name == last) continue;
+      last = name;
+      f(name);
+    }
+  }
+
+  std::vector<LinkToMake> take() { return std::move(m_links); }
+
+ private:
+  const Tree& m_tree;
+  std::vector<LinkToMake> m_links;
+};
+
+// cudart-12.8.pc -> cudart.pc
+std::optional<std::string> unversioned_pc(std::string_view name) {
+  if (!name.ends_with(".pc")) return std::nullopt;
+  const std::string_view stem = name.substr(0, name.size() - 3);
+  const std::size_t dash = stem.rfind('-');
+  if (dash == std::string_view::npos || dash == 0) return std::nullopt;
+  if (!parse_dotted_version(stem.substr(dash + 1))) return std::nullopt;
+  return std::string(stem.substr(0, dash)) + ".pc";
+}
+
+void plan_nsight(LinkPlanner& planner) {
+  struct Tool {
+    const char* product;
+    const char* path;
+  };
+  // From 12.5.1 on the archives of these bring no bin. Source: registry/components.toml, nsight_compute.
+  constexpr Tool k_tools[] = {{"nsight-compute", "ncu"},
+                              {"nsight-compute", "ncu-ui"},
+                              {"nsight-systems", "bin/nsys"},
+                              {"nsight-systems", "bin/nsys-ui"}};
+  for (const Tool& tool : k_tools) {
+    planner.for_each_in(tool.product, [&](const std::string& version) {
+      const std::string real = fmt::format("{}/{}/{}", tool.product, version, tool.path);
+      const std::string_view path = tool.path;
+      if (planner.has(real)) planner.add(fmt::format("bin/{}", path.substr(path.rfind('/') + 1)), "../" + real);
+    });
+  }
+}
+
+}  // namespace
+
+std::string installed_path(std::string_view path, std::string_view component, const ComponentRow* row,
+                           std::string_view target_directory) {
+  if (is_licence(path)) return fmt::format("share/licenses/{}/{}", component, path);
+  if (row && row->component_class == ComponentClass::driver) return fmt::format("extras/{}/{}", component, path);
+  const std::string target = fmt::format("targets/{}/", target_directory);
+  for (const auto& [from, to] : {std::pair<std::string, std::string>{target + "lib/", "lib/"},
+                                 {target + "include/", "include/"},
+                                 {"lib64/", "lib/"},
+                                 {"pkg-config/", "lib/pkgconfig/"},
+                                 {"pkgconfig/", "lib/pkgconfig/"}})
+    if (auto elsewhere = moved(path, from, to)) return *elsewhere;
+  return std::string(path);
+}
+
+std::vector<LinkToMake> plan_links(const Tree& tree, std::string_view target_directory) {
+  LinkPlanner planner(tree);
+  const std::string target = fmt::format("targets/{}", target_directory);
+  if (planner.has_below("lib")) {
+    planner.add("lib64", "lib");
+    planner.add(target + "/lib", "../../lib");
+  }
+  if (planner.has_below("include")) planner.add(target + "/include", "../../include");
+  if (planner.has("include/cupti.h")) {
+    planner.add("extras/CUPTI/include", "../../include");
+    planner.add("extras/CUPTI/lib64", "../../lib");
+  }
+  if (planner.has_below("lib/pkgconfig")) planner.add("pkg-config", "lib/pkgconfig");
+  planner.for_each_in("lib/pkgconfig", [&](const std::string& name) {
+    if (const auto plain = unversioned_pc(name)) planner.add("lib/pkgconfig/" + *plain, name);
+  });
+  plan_nsight(planner);
+  return planner.take();
+}
+
+std::string relocated_pc(std::string_view text) {
+  constexpr std::string_view k_here = "${pcfiledir}/../..";
+  // The root is the value of the first of these that is an absolute path.
+  std::string root;
+  for (const std::string_view line : base::split(text, '\n')) {
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = base::trimmed(line.substr(0, equals));
+    const std::string_view value = base::trimmed(line.substr(equals + 1));
+    if ((name == "cudaroot" || name == "cuda_root" || name == "prefix") && value.starts_with('/')) {
+      root = value;
+      break;
+    }
+  }
+  while (root.size() > 1 && root.ends_with('/')) root.pop_back();
+  std::string out(text);
+  if (root.size() <= 1) return out;
+  for (std::size_t at = 0; (at = out.find(root, at)) != std::string::npos;) {
+    const char next = at + root.size() < out.size() ? out[at + root.size()] : '\n';
+    if (next == '/' || next == '\n' || next == '\r' || next == ' ' || next == '\t') {
+      out.replace(at, root.size(), k_here);
+      at += k_here.size();
+    } else {
+      at += root.size();
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> missing_compiler_files(const Tree& tree) {
+  std::vector<std::string> missing;
+  for (const char* path : {"bin/nvcc", "bin/nvcc.profile", "bin/ptxas", "nvvm/bin/cicc", "include/crt/host_config.h",
+                           "include/cuda_runtime.h", "lib/libcudart_static.a", "lib/libcudadevrt.a"})
+    if (!tree.contains(path)) missing.emplace_back(path);
+  const auto libdevice = tree.lower_bound("nvvm/libdevice/");
+  if (libdevice == tree.end() || !libdevice->first.starts_with("nvvm/libdevice/")) missing.emplace_back("nvvm/libdevice");
+  if (!tree.contains("include/nv/target") && !tree.contains("include/cccl/nv/target")) missing.emplace_back("nv/target");
+  return missing;
+}
+
+std::string version_json(const Version& release, const std::vector<VersionRecord>& components) {
+  const auto record = [](std::string_view name, std::string_view version) {
+    return base::Value(base::Value::Object{{"name", base::Value(name)}, {"version", base::Value(version)}});
+  };
+  base::Value::Object document;
+  document.emplace_back("cuda", record("CUDA SDK", to_text(release)));
+  for (const VersionRecord& component : components)
+    document.emplace_back(component.key, record(component.name, component.version));
+  return base::to_json(document);
+}
+
+}  // namespace cudaenv::core

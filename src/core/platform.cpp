@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/platform.hpp"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "core/version_text.hpp"
+
+namespace cudaenv::core {
+namespace {
+
+// Jetson's own archives end with 12.9; from 13.0 on it takes those of Arm servers.
+constexpr std::uint32_t k_first_major_shared_by_tegra = 13;
+
+bool has_platform(const Manifest& manifest, std::string_view platform) {
+  for (const Component& component : manifest.components)
+    if (component.archives_for(platform)) return true;
+  return false;
+}
+
+Error not_published(std::string_view platform, const Version& release, const Manifest& manifest) {
+  std::set<std::string> platforms;
+  for (const Component& component : manifest.components)
+    for (const PlatformArchives& archives : component.platforms)
+      if (archives.platform.starts_with("linux-") && archives.platform != "linux-all") platforms.insert(archives.platform);
+  return Error{ErrorKind::not_found,
+               fmt::format("CUDA {} has no archives for {}", to_text(release), base::escaped(platform)),
+               "cudaenv install --list",
+               {fmt::format("there are some for {}", fmt::join(platforms, ", "))}};
+}
+
+}  // namespace
+
+Result<std::string> platform_for(const Machine& machine, const Version& release, const Manifest& manifest) {
+  std::string platform = "linux-" + machine.cpu;
+  if (machine.cpu == "aarch64" || machine.cpu == "arm64") {
+    const bool takes_jetson = machine.is_tegra && release.major < k_first_major_shared_by_tegra;
+    platform = takes_jetson ? "linux-aarch64" : "linux-sbsa";
+  }
+  CUDAENV_CHECK(check_platform(platform, release, manifest));
+  return platform;
+}
+
+Result<void> check_platform(std::string_view platform, const Version& release, const Manifest& manifest) {
+  if (has_platform(manifest, platform)) return {};
+  return fail(not_published(platform, release, manifest));
+}
+
+std::string target_directory(std::string_view platform) {
+  platform.remove_prefix(platform.starts_with("linux-") ? 6 : 0);
+  return std::string(platform) + "-linux";
+}
+
+}  // namespace cudaenv::core

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/release_choice.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "core/registry_lookup.hpp"
+#include "core/version_text.hpp"
+
+namespace cudaenv::core {
+namespace {
+
+std::string listed(const std::vector<Version>& releases) {
+  std::vector<std::string> texts;
+  for (const Version& release : releases) texts.push_back(to_text(release));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::vector<Version> nearest(const Spec& spec, const Registry& registry) {
+  const Version& version = spec.version;
+  if (spec.given == 3) return nearest_releases(registry, version, Among::installable);
+  return nearest_releases(registry, version.major, spec.given < 2 ? 0 : version.minor, Among::installable);
+}
+
+// The closing lines of a "no such release".
+Error with_nearest(Error error, const std::vector<Version>& releases) {
+  if (releases.empty()) {
+    error.hint = "cudaenv install --list";
+    return error;
+  }
+  error.details.push_back("nearest: " + listed(releases));
+  error.hint = "cudaenv install " + to_text(releases.back());
+  return error;
+}
+
+bool is_preview(const Registry& registry, const Version& release) {
+  const ReleaseRow* row = find_release(registry, release);
+  return row && row->is_preview;
+}
+
+// Those published that lie around the number asked for, so that the message offers what this base really has.
+std::vector<Version> published_around(const Version& wanted, const std::vector<Version>& published) {
+  std::optional<Version> below;
+  std::optional<Version> above;
+  for (const Version& release : published) {
+    if (release < wanted && (!below || release > *below)) below = release;
+    if (release > wanted && (!above || release < *above)) above = release;
+  }
+  std::vector<Version> around;
+  if (below) around.push_back(*below);
+  if (above) around.push_back(*above);
+  return around;
+}
+
+Error not_published(const Spec& spec, const std::vector<Version>& published, const Registry& registry) {
+  const Version& version = spec.version;
+  const auto known = spec.given >= 2 ? releases_of(registry, version.major, version.minor)
+                                     : releases_of(registry, version.major);
+  const bool is_before_archives =
+      !known.empty() && std::none_of(known.begin(), known.end(), [&](const ReleaseRow& row) {
+        return spec.matches(row.release) && row.has_archives;
+      }) && was_released(registry, version.major, version.minor) == Released::yes;
+  if (is_before_archives)
+    return with_nearest({ErrorKind::not_found,
+                         fmt::format("CUDA {} was published without redistributable archives", spec.text),
+                         {},
+                         {"they start with 11.4.2; an older toolkit can be registered with `cudaenv adopt DIRECTORY`"}},
+                        nearest(spec, registry));
+  return with_nearest({ErrorKind::not_found, fmt::format("CUDA {} is not among the releases published here", spec.text)},
+                      published_around(version, published));
+}
+
+}  // namespace
+
+std::optional<Error> mistaken_number(const Spec& spec, const Registry& registry) {
+  if (spec.kind != SpecKind::number || spec.given < 2) return std::nullopt;
+  const Version& version = spec.version;
+  if (find_release(registry, version) && spec.given == 3) return std::nullopt;
+  if (spec.given == 3) {
+    DottedVersion number;
+    number.part = {version.major, version.minor, version.patch, 0, 0};
+    number.count = 3;
+    if (const auto match = release_of_component_version(registry, number)) {
+      const std::string release = to_text(match->release->release);
+      return Error{ErrorKind::not_found,
+                   fmt::format("{} is the number of {}; the release is {}", spec.text, match->component, release),
+                   "cudaenv install " + release};
+    }
+  }
+  const Released released = spec.given == 3 ? was_released(registry, version)
+                                            : was_released(registry, version.major, version.minor);
+  if (released != Released::no) return std::nullopt;
+  return with_nearest({ErrorKind::not_found, fmt::format("CUDA {} was never released", spec.text)},
+                      nearest(spec, registry));
+}
+
+Result<Version> choose_release(const Spec& spec, const std::vector<Version>& published, const Registry& registry) {
+  if (spec.kind == SpecKind::system || spec.kind == SpecKind::name)
+    return fail(ErrorKind::usage, fmt::format("\"{}\" is not a release that can be installed", spec.text),
+                "cudaenv install --list");
+  std::optional<Version> newest;
+  for (const Version& release : published) {
+    if (!spec.matches(release) || (newest && release <= *newest)) continue;
+    if (spec.given != 3 && is_preview(registry, release)) continue;
+    newest = release;
+  }
+  if (newest) return *newest;
+  if (published.empty())
+    return fail(ErrorKind::not_found, fmt::format("CUDA {} is not published here: there are no releases at all", spec.text));
+  if (auto mistake = mistaken_number(spec, registry)) return fail(std::move(*mistake));
+  return fail(not_published(spec, published, registry));
+}
+
+}  // namespace cudaenv::core

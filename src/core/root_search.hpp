@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Which two roots are in force; shared by program and shims, so under the rules of selection.hpp.
+
+#include <cstddef>
+#include <string_view>
+
+#include "core/selection_types.hpp"
+
+namespace cudaenv::core {
+
+inline constexpr std::string_view k_default_shared_root = "/opt/cudaenv";
+
+enum class RootStatus {
+  found,
+  bad_variable,  // CUDAENV_ROOT or CUDAENV_SHARED_ROOT is relative, too long or holds control bytes
+  no_home,       // neither CUDAENV_ROOT nor such a HOME
+};
+
+struct RootOutcome {
+  RootStatus status = RootStatus::found;
+  std::string_view variable;  // bad_variable: its name and value
+  std::string_view value;
+};
+
+constexpr std::size_t k_longest_root = 3072;  // leaves room in a PathText for what lies in the root
+
+constexpr bool is_plain_absolute_path(std::string_view path) {
+  if (!path.starts_with('/') || path.size() > k_longest_root) return false;
+  for (const char c : path)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
+  return true;
+}
+
+// Own root: CUDAENV_ROOT; else `beside`, the root that a shim lies in (empty for the program; not if it is
+// the shared root); else ~/.cudaenv with `home` (HOME, or what the caller takes in its place).
+// Shared root: CUDAENV_SHARED_ROOT (set and empty: none), else /opt/cudaenv if it exists.
+template <class System>
+RootOutcome find_roots(System& system, std::string_view beside, std::string_view home, Roots& roots) {
+  const auto assign = [](PathText& root, std::string_view path) {
+    while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+    root.assign(path);
+  };
+  if (const char* shared = system.variable("CUDAENV_SHARED_ROOT")) {
+    if (*shared && !is_plain_absolute_path(shared))
+      return {RootStatus::bad_variable, "CUDAENV_SHARED_ROOT", shared};
+    assign(roots.shared, shared);
+  } else if (system.exists(PathText(k_default_shared_root).c_str())) {
+    roots.shared.assign(k_default_shared_root);
+  }
+
+  if (const char* own = system.variable("CUDAENV_ROOT"); own && *own) {
+    if (!is_plain_absolute_path(own)) return {RootStatus::bad_variable, "CUDAENV_ROOT", own};
+    assign(roots.own, own);
+  } else if (!beside.empty() && beside != roots.shared.view()) {
+    roots.own.assign(beside);
+  } else if (is_plain_absolute_path(home)) {
+    assign(roots.own, home);
+    roots.own.append(home == "/" ? ".cudaenv" : "/.cudaenv");
+  } else if (!beside.empty()) {
+    roots.own.assign(beside);
+  } else {
+    return {RootStatus::no_home, {}, {}};
+  }
+  if (roots.own.view() == roots.shared.view()) roots.shared.clear();
+  return {};
+}
+
+}  // namespace cudaenv::core
