@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shell/render.hpp"
+
+#include "base/text.hpp"
+
+namespace cudaenv::shell {
+namespace {
+
+// fish keeps PATH and its like as lists and joins them itself.
+std::string fish_words(const std::string& name, const std::string& value) {
+  if (!name.ends_with("PATH")) return quote(Shell::fish, value);
+  std::string words;
+  for (const std::string_view element : base::split(value, ':')) {
+    if (!words.empty()) words += ' ';
+    words += quote(Shell::fish, element);
+  }
+  return words;
+}
+
+bool is_plain(const std::string& value) {
+  return value.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,@%=") ==
+         std::string::npos;
+}
+
+}  // namespace
+
+std::string render(Shell shell, const core::EnvPlan& plan) {
+  std::string text;
+  for (const auto& [name, value] : plan.changes) {
+    if (shell == Shell::fish)
+      text += value ? "set -gx " + name + " " + fish_words(name, *value) : "set -e " + name;
+    else
+      text += value ? "export " + name + "=" + quote(shell, *value) : "unset " + name;
+    text += ";\n";
+  }
+  return text;
+}
+
+std::string render_dotenv(const core::EnvPlan& plan) {
+  std::string text;
+  for (const auto& [name, value] : plan.changes) {
+    if (!value) continue;
+    text += name + "=" + (is_plain(*value) ? *value : quote(Shell::bash, *value)) + "\n";
+  }
+  return text;
+}
+
+}  // namespace cudaenv::shell

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "core/env_plan.hpp"
+#include "shell/quote.hpp"
+
+namespace cudaenv::shell {
+
+// The plan as text that the shell evaluates. Prints nothing and never ends the shell.
+std::string render(Shell shell, const core::EnvPlan& plan);
+
+// KEY=VALUE lines of what the plan sets, for IDEs and other readers of .env files. What it unsets cannot be said.
+std::string render_dotenv(const core::EnvPlan& plan);
+
+}  // namespace cudaenv::shell

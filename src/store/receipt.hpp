@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "core/version.hpp"
+
+namespace cudaenv::store {
+
+struct ReceiptComponent {
+  std::string name;
+  std::string version;
+  std::string license;
+  std::string license_sha256;  // of the licence text that came with it; empty if none did
+  std::string archive;         // path below the mirror
+  std::string archive_sha256;
+  std::uint64_t archive_size = 0;
+};
+
+struct ReceiptFile {
+  std::string path;       // below the toolkit
+  std::string component;  // empty: made by cudaenv
+  mode_t mode = 0;
+  std::uint64_t size = 0;
+  std::string sha256;
+  std::string target;     // of a link; then there are no mode, size and digest
+};
+
+// What an installed toolkit is made of; the file that says that it is whole.
+struct Receipt {
+  core::Version release;
+  std::string platform;
+  std::string profile;
+  std::vector<std::string> with;
+  std::vector<std::string> without;
+  std::string source;            // base of the archives, without credentials
+  std::string manifest_sha256;
+  std::string installed;         // UTC, 2026-01-31T12:00:00Z
+  std::vector<ReceiptComponent> components;
+  std::vector<ReceiptFile> files;
+
+  bool has_component(std::string_view name) const;
+};
+
+std::string to_json(const Receipt& receipt);
+
+// ErrorKind::integrity, naming the file, if it is no receipt; ErrorKind::not_found if there is none.
+[[nodiscard]] Result<Receipt> read_receipt(const base::Path& toolkit);
+
+}  // namespace cudaenv::store

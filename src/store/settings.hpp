@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "core/env_plan.hpp"
+#include "store/roots.hpp"
+
+namespace cudaenv::store {
+
+enum class SettingType { word, boolean, list };
+
+// One setting: the single row from which file, variable, command, help and completion are made.
+struct SettingRow {
+  std::string_view key;       // "env.library_path"
+  SettingType type;
+  std::string_view fallback;  // what holds when nobody sets it
+  std::span<const std::string_view> words;  // word: those allowed; empty: any text
+  bool is_for_projects;       // may stand in a project's .cudaenv.toml
+  std::string_view summary;
+};
+
+std::span<const SettingRow> setting_rows();  // sorted by key
+const SettingRow* find_setting(std::string_view key);
+
+// "env.library_path" -> "CUDAENV_ENV_LIBRARY_PATH"
+std::string variable_of(const SettingRow& row);
+
+// A value and who set it: a variable, a file, or nobody ("default").
+struct SettingValue {
+  std::vector<std::string> values;  // one but for lists
+  std::string set_by;
+};
+
+// The settings in force: variable, then the project's .cudaenv.toml, then ROOT/config.toml, then the default.
+class Settings {
+ public:
+  const SettingValue& operator[](std::string_view key) const;
+  const std::string& word(std::string_view key) const { return (*this)[key].values.front(); }
+  bool is_on(std::string_view key) const { return word(key) == "true"; }
+  const std::vector<std::string>& warnings() const { return m_warnings; }
+
+  std::vector<std::string> mirrors() const { return (*this)["mirror"].values; }
+  core::LibraryPath library_path() const;
+
+ private:
+  friend Result<Settings> load_settings(const Roots&, const base::Environment&, const std::optional<base::Path>&);
+  std::vector<SettingValue> m_values;  // in the order of setting_rows()
+  std::vector<std::string> m_warnings;
+};
+
+// `project`: the directory whose .cuda-version is in force. ErrorKind::config names file and key of a bad value; an
+// unknown key is a warning.
+[[nodiscard]] Result<Settings> load_settings(const Roots& roots, const base::Environment& environment,
+                                             const std::optional<base::Path>& project);
+
+// ErrorKind::config, naming `where`, unless the setting may have that value.
+[[nodiscard]] Result<void> check_setting(const SettingRow& row, std::string_view where,
+                                         const std::vector<std::string>& values);
+
+// Changes ROOT/config.toml, keeping everything else in it, comments too. ErrorKind::config for an unknown key or a
+// value that is not allowed.
+[[nodiscard]] Result<void> write_setting(const Roots& roots, std::string_view key, const std::vector<std::string>& values);
+// Whether there was something to remove.
+[[nodiscard]] Result<bool> remove_setting(const Roots& roots, std::string_view key);
+
+}  // namespace cudaenv::store

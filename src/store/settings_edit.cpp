@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/toml.hpp"
+#include "store/settings.hpp"
+
+// config.toml belongs to the person who wrote it, so a change replaces, adds or removes one line and leaves the rest,
+// comments and order included. The result is parsed before it replaces the file: a form of TOML that this line-wise
+// view does not understand (a key inside an inline table, say) ends in an error, never in a broken file.
+
+namespace cudaenv::store {
+namespace {
+
+struct Place {
+  std::string section;  // "" for the top level
+  std::string name;
+};
+
+Place place_of(std::string_view key) {
+  const std::size_t dot = key.find('.');
+  if (dot == std::string_view::npos) return {"", std::string(key)};
+  return {std::string(key.substr(0, dot)), std::string(key.substr(dot + 1))};
+}
+
+std::string toml_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
+    else
+      out += c;
+  }
+  return out + '"';
+}
+
+std::string rendered(const SettingRow& row, const std::vector<std::string>& values) {
+  if (row.type == SettingType::boolean) return values.front();
+  if (values.size() == 1) return toml_string(values.front());
+  std::vector<std::string> texts;
+  for (const std::string& value : values) texts.push_back(toml_string(value));
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
+// The lines of the file, with a place in it.
+class Document {
+ public:
+  explicit Document(std::string_view text) {
+    for (const std::string_view line : base::split(text, '\n')) m_lines.emplace_back(line);
+    if (m_lines.back().empty()) m_lines.pop_back();
+  }
+
+  // Whether the key was there.
+  bool remove(const Place& place) {
+    const std::size_t at = find(place);
+    if (at == m_lines.size()) return false;
+    m_lines.erase(m_lines.begin() + static_cast<std::ptrdiff_t>(at));
+    return true;
+  }
+
+  void set(const Place& place, const std::string& value) {
+    const std::string line = place.name + " = " + value;
+    if (const std::size_t at = find(place); at != m_lines.size()) {
+      m_lines[at] = line;
+      return;
+    }
+    const std::size_t end = end_of(place.section);
+    if (end != npos) {
+      m_lines.insert(m_lines.begin() + static_cast<std::ptrdiff_t>(end), line);
+      return;
+    }
+    if (!m_lines.empty()) m_lines.emplace_back();
+    m_lines.push_back("[" + place.section + "]");
+    m_lines.push_back(line);
+  }
+
+  std::string text() const { return m_lines.empty() ? "" : base::join(m_lines, "\n") + "\n"; }
+
+ private:
+  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+  static std::string_view section_in(std::string_view line) {
+    line = base::trimmed(line);
+    if (!line.starts_with('[') || line.starts_with("[[")) return {};
+    return base::trimmed(line.substr(1, line.find(']') - 1));
+  }
+
+  // Line number of the key; the number of lines if it is not there.
+  std::size_t find(const Place& place) const {
+    std::string section;
+    for (std::size_t i = 0; i < m_lines.size(); ++i) {
+      if (const std::string_view header = section_in(m_lines[i]); !header.empty()) section = header;
+      const std::size_t equals = m_lines[i].find('=');
+      if (equals == std::string::npos) continue;
+      const std::string_view name = base::trimmed(std::string_view(m_lines[i]).substr(0, equals));
+      const bool is_here = section == place.section && name == place.name;
+      const bool is_dotted = section.empty() && !place.section.empty() && name == place.section + "." + place.name;
+      if (is_here || is_dotted) return i;
+    }
+    return m_lines.size();
+  }
+
+  // Where a new key of the section goes: after its last line that is not blank. npos: no such section.
+  std::size_t end_of(const std::string& section) const {
+    std::size_t end = section.empty() ? 0 : npos;
+    std::string current;
+    for (std::size_t i = 0; i < m_lines.size(); ++i) {
+      if (const std::string_view header = section_in(m_lines[i]); !header.empty()) current = header;
+      if (current == section && !base::trimmed(m_lines[i]).empty()) end = i + 1;
+    }
+    return end;
+  }
+
+  std::vector<std::string> m_lines;
+};
+
+Result<const SettingRow*> row_of(std::string_view key) {
+  if (const SettingRow* row = find_setting(key)) return row;
+  std::vector<std::string_view> keys;
+  for (const SettingRow& row : setting_rows()) keys.push_back(row.key);
+  const std::vector<std::string> near = base::did_you_mean(key, keys);
+  return fail(ErrorKind::config, fmt::format("there is no setting \"{}\"", base::escaped(key)),
+              near.empty() ? "cudaenv config list" : fmt::format("cudaenv config get {}", near.front()));
+}
+
+// Reads the file, lets `change` edit it, checks the result and writes it.
+template <class F>
+Result<void> edit(const Roots& roots, F change) {
+  const base::Path path = roots.own.settings_file();
+  CUDAENV_TRY(content, base::read_file(path, 1 << 20));
+  if (content) {
+    if (auto parsed = base::parse_toml(*content); !parsed)
+      return fail(ErrorKind::config, fmt::format("{}: {}", path.native(), parsed.error().message));
+  }
+  Document document(content.value_or(""));
+  if (!change(document)) return {};
+  const std::string text = document.text();
+  if (auto parsed = base::parse_toml(text); !parsed)
+    return fail(ErrorKind::config, fmt::format("{} is written in a way that cannot be changed safely", path.native()),
+                fmt::format("${{EDITOR:-vi}} {}", path.native()));
+  CUDAENV_CHECK(base::make_directories(roots.own.path));
+  return base::write_file(path, text);
+}
+
+}  // namespace
+
+Result<void> write_setting(const Roots& roots, std::string_view key, const std::vector<std::string>& values) {
+  CUDAENV_TRY(row, row_of(key));
+  CUDAENV_CHECK(check_setting(*row, "config set", values));
+  return edit(roots, [&](Document& document) {
+    document.set(place_of(key), rendered(*row, values));
+    return true;
+  });
+}
+
+Result<bool> remove_setting(const Roots& roots, std::string_view key) {
+  CUDAENV_CHECK(row_of(key));
+  bool was_there = false;
+  CUDAENV_CHECK(edit(roots, [&](Document& document) { return was_there = document.remove(place_of(key)); }));
+  return was_there;
+}
+
+}  // namespace cudaenv::store

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/shims.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/file_lock.hpp"
+#include "store/toolkits.hpp"
+
+namespace cudaenv::store {
+namespace {
+
+constexpr int k_lock_deadline_seconds = 10;
+
+Result<std::set<std::string>> wanted_names(const Roots& roots) {
+  std::set<std::string> names;
+  CUDAENV_TRY(toolkits, installed_toolkits(roots));
+  for (const Toolkit& toolkit : toolkits) {
+    CUDAENV_TRY(tools, tools_of(toolkit));
+    for (const std::string& tool : tools)
+      if (!is_host_tool(tool) && !tool.starts_with('.')) names.insert(tool);
+  }
+  return names;
+}
+
+// The names in the directory that are ours to manage: not `lib`, nothing hidden.
+Result<std::set<std::string>> present_names(const base::Path& shims) {
+  std::set<std::string> names;
+  CUDAENV_TRY(entries, base::list_directory(shims));
+  for (const std::string& name : entries)
+    if (!name.starts_with('.') && base::entry_kind(shims / name) != base::EntryKind::directory) names.insert(name);
+  return names;
+}
+
+bool is_same_file(const base::Path& a, const base::Path& b) {
+  struct stat first;
+  struct stat second;
+  return ::lstat(a.c_str(), &first) == 0 && ::lstat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+bool is_current(const base::Path& shim, const std::string& program) {
+  struct stat info;
+  if (::lstat(shim.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || (info.st_mode & 0111) != 0111 ||
+      info.st_size != static_cast<off_t>(program.size()))
+    return false;
+  const auto content = base::read_file(shim);
+  return content && *content && **content == program;
+}
+
+// Puts the file under a further name in one step, whatever is there.
+Result<void> place(const base::Path& file, const base::Path& name, const std::string& program) {
+  const base::Path temporary = fmt::format("{}/.new-{}-{}", name.parent_path().native(), name.filename().native(), ::getpid());
+  ::unlink(temporary.c_str());
+  if (::link(file.c_str(), temporary.c_str()) != 0) {
+    if (errno != EPERM && errno != EMLINK && errno != EOPNOTSUPP && errno != ENOSYS)
+      return fail(base::file_error("write", name, errno));
+    return base::write_file(name, program, 0755, base::Durable::no);
+  }
+  auto renamed = base::rename_path(temporary, name);
+  ::unlink(temporary.c_str());  // rename leaves it when both were the same file already
+  return renamed;
+}
+
+}  // namespace
+
+Result<ShimChanges> rebuild_shims(const Roots& roots, const base::Path& program) {
+  const base::Path shims = roots.own.shims();
+  CUDAENV_TRY(content, base::read_file(program));
+  if (!content) return fail(ErrorKind::execution, fmt::format("the shim program is missing: {}", program.native()));
+  if (!base::directory_exists(shims)) {
+    CUDAENV_TRY(first_look, wanted_names(roots));
+    if (first_look.empty()) return ShimChanges{};
+    CUDAENV_CHECK(base::make_directories(shims));
+  }
+
+  [[maybe_unused]] const auto lock = base::FileLock::acquire(shims / ".lock", [](long) {}, k_lock_deadline_seconds);
+  if (!lock) return fail(lock.error());
+  CUDAENV_TRY(wanted, wanted_names(roots));  // under the lock: what another process installed meanwhile counts
+  CUDAENV_TRY(present, present_names(shims));
+  ShimChanges changes;
+  std::set_difference(wanted.begin(), wanted.end(), present.begin(), present.end(), std::back_inserter(changes.added));
+  std::set_difference(present.begin(), present.end(), wanted.begin(), wanted.end(), std::back_inserter(changes.removed));
+
+  // One current shim serves as the file that all names link to.
+  base::Path file;
+  for (const std::string& name : wanted)
+    if (file.empty() && is_current(shims / name, *content)) file = shims / name;
+  if (file.empty() && !wanted.empty()) {
+    file = shims / *wanted.begin();
+    CUDAENV_CHECK(base::write_file(file, *content, 0755, base::Durable::no));
+    if (::chmod(file.c_str(), 0755) != 0) return fail(base::file_error("write", file, errno));
+  }
+  for (const std::string& name : wanted)
+    if (!is_same_file(shims / name, file) && !is_current(shims / name, *content))
+      CUDAENV_CHECK(place(file, shims / name, *content));
+  for (const std::string& name : changes.removed)
+    if (::unlink((shims / name).c_str()) != 0 && errno != ENOENT)
+      return fail(base::file_error("remove", shims / name, errno));
+  return changes;
+}
+
+}  // namespace cudaenv::store
