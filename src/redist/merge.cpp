@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redist/merge.hpp"
+
+#include <cerrno>
+
+#include <sys/stat.h>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "redist/digest.hpp"
+
+// Each component is unpacked by itself, so that a clash between two is seen here, by name and digest, and not as a
+// silent overwriting. Directories are never moved, only made: two components share most of them.
+
+namespace cudaenv::redist {
+namespace {
+
+tl::unexpected<Error> clash(const std::string& path, std::string_view first, std::string_view second) {
+  return fail(ErrorKind::integrity,
+              fmt::format("components {} and {} both bring {}, and not the same", first.empty() ? "(none)" : first, second,
+                          base::escaped(path)),
+              fmt::format("leave one of them out: --without {}", second));
+}
+
+bool is_same(const store::ReceiptFile& a, const store::ReceiptFile& b) {
+  return a.target == b.target && a.size == b.size && a.sha256 == b.sha256;
+}
+
+// Links that archives of other layouts bring where ours has a directory or makes the link itself.
+bool is_layout_link(const UnpackedEntry& entry, std::string_view target_directory) {
+  if (entry.type != EntryType::link) return false;
+  const std::string target = fmt::format("targets/{}", target_directory);
+  return entry.path == "lib64" || entry.path == "lib" || entry.path == "include" || entry.path == target + "/lib" ||
+         entry.path == target + "/include" || entry.path == "pkgconfig" || entry.path == "pkg-config";
+}
+
+}  // namespace
+
+Result<void> TreeMerger::make_parents(const std::string& path, std::string_view component) {
+  for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    const std::string parent = path.substr(0, slash);
+    if (m_directories.contains(parent)) continue;
+    if (const auto taken = m_files.find(parent); taken != m_files.end())
+      return clash(parent, taken->second.component, component);
+    const base::Path directory = m_tree / parent;
+    if (::mkdir(directory.c_str(), 0755) != 0) return fail(base::file_error("create", directory, errno));
+    (void)::chmod(directory.c_str(), 0755);  // whatever the umask: others may use the toolkit
+    m_directories.emplace(parent, component);
+  }
+  return {};
+}
+
+// Whether that very file is in the tree already; an error if another one is.
+Result<bool> TreeMerger::is_known(const store::ReceiptFile& file) const {
+  if (const auto taken = m_directories.find(file.path); taken != m_directories.end())
+    return clash(file.path, taken->second, file.component);
+  const auto known = m_files.find(file.path);
+  if (known == m_files.end()) return false;
+  if (!is_same(known->second, file)) return clash(file.path, known->second.component, file.component);
+  return true;
+}
+
+Result<void> TreeMerger::add(const core::PlannedComponent& planned, const std::vector<UnpackedEntry>& entries,
+                             const base::Path& from) {
+  const std::string& component = planned.component->name;
+  for (const UnpackedEntry& entry : entries) {
+    if (entry.type == EntryType::directory || is_layout_link(entry, m_target_directory)) continue;
+    store::ReceiptFile file{core::installed_path(entry.path, component, planned.row, m_target_directory),
+                            component, entry.mode, entry.size, entry.sha256, entry.target};
+    CUDAENV_TRY(known, is_known(file));
+    if (known) continue;
+    CUDAENV_CHECK(make_parents(file.path, component));
+    CUDAENV_CHECK(base::rename_path(from / entry.path, m_tree / file.path));
+    m_files.emplace(file.path, file);
+  }
+  return {};
+}
+
+Result<void> TreeMerger::write_own(const std::string& path, const std::string& content) {
+  CUDAENV_CHECK(make_parents(path, ""));
+  CUDAENV_CHECK(base::write_file(m_tree / path, content, 0644, base::Durable::no));
+  store::ReceiptFile& file = m_files[path];
+  file.path = path;
+  if (file.mode == 0) file.mode = 0644;
+  file.size = content.size();
+  file.sha256 = sha256_of(content);
+  return {};
+}
+
+Result<void> TreeMerger::relocate_pc_files() {
+  std::vector<std::string> paths;
+  for (const auto& [path, file] : m_files)
+    if (path.starts_with("lib/pkgconfig/") && path.ends_with(".pc") && file.target.empty()) paths.push_back(path);
+  for (const std::string& path : paths) {
+    CUDAENV_TRY(text, base::read_file(m_tree / path, 1 << 20));
+    if (text) CUDAENV_CHECK(write_own(path, core::relocated_pc(*text)));
+  }
+  return {};
+}
+
+Result<void> TreeMerger::finish(const core::Version& release, const core::ComponentPlan& plan, ExpectCompiler expect) {
+  CUDAENV_CHECK(relocate_pc_files());
+  std::vector<core::VersionRecord> versions;
+  for (const core::PlannedComponent& planned : plan.components)
+    versions.push_back({planned.component->name, planned.component->human_name, planned.component->version});
+  if (!m_files.contains("version.json")) CUDAENV_CHECK(write_own("version.json", core::version_json(release, versions)));
+
+  core::Tree tree;
+  for (const auto& [path, file] : m_files)
+    tree.emplace(path, core::TreeEntry{file.target.empty() ? core::TreeEntry::Type::file : core::TreeEntry::Type::link,
+                                       file.target});
+  for (const core::LinkToMake& link : core::plan_links(tree, m_target_directory)) {
+    CUDAENV_CHECK(make_parents(link.path, ""));
+    CUDAENV_CHECK(base::make_link(link.target, m_tree / link.path));
+    m_files.emplace(link.path, store::ReceiptFile{link.path, "", 0, 0, "", link.target});
+  }
+  if (expect == ExpectCompiler::yes) {
+    if (const auto missing = core::missing_compiler_files(tree); !missing.empty())
+      return fail(ErrorKind::integrity, "the archives do not make a whole compiler", "cudaenv install --list",
+                  {fmt::format("missing: {}", fmt::join(missing, ", "))});
+  }
+  return {};
+}
+
+std::vector<store::ReceiptFile> TreeMerger::take_files() {
+  std::vector<store::ReceiptFile> files;
+  files.reserve(m_files.size());
+  for (auto& [path, file] : m_files) files.push_back(std::move(file));
+  m_files.clear();
+  return files;
+}
+
+std::string TreeMerger::license_digest(std::string_view component) const {
+  const auto license = m_files.find(fmt::format("share/licenses/{}/LICENSE", component));
+  return license == m_files.end() ? std::string() : license->second.sha256;
+}
+
+}  // namespace cudaenv::redist

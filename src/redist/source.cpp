@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redist/source.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fcntl.h>
+
+#include <fmt/format.h>
+
+#include "base/json.hpp"
+#include "core/registry_lookup.hpp"
+#include "core/version_text.hpp"
+#include "redist/digest.hpp"
+
+namespace cudaenv::redist {
+namespace {
+
+constexpr std::uint64_t k_largest_manifest = 16u << 20;  // bytes; the largest published one has 60 kB
+
+Error differing_manifest(const Source& source, const core::Version& release, std::string_view expected,
+                         std::string_view found) {
+  return Error{ErrorKind::integrity,
+               fmt::format("the manifest of CUDA {} from {} is not the one that NVIDIA published", core::to_text(release),
+                           source.location.shown()),
+               fmt::format("cudaenv install {} --accept-manifest {}", core::to_text(release), found),
+               {fmt::format("expected sha256 {}", expected), fmt::format("found    sha256 {}", found),
+                "accept it only if you trust that mirror"}};
+}
+
+}  // namespace
+
+Result<Source> open_source(std::string_view text, PlainHttp plain_http, const base::Path& working_directory) {
+  CUDAENV_TRY(location, parse_location(text, plain_http, working_directory));
+  auto transport = open_transport(location);
+  return Source{std::move(location), std::move(transport)};
+}
+
+Result<Published> published_releases(const Source& source, const core::Registry& registry) {
+  Published published;
+  auto names = source.transport->index();
+  if (names) {
+    for (const std::string& name : *names)
+      if (const auto release = core::release_of_manifest_name(name)) published.releases.push_back(*release);
+    // The 4 kB manifests of the time before 11.4.2 list no archives.
+    std::erase_if(published.releases, [&](const core::Version& release) {
+      const core::ReleaseRow* row = core::find_release(registry, release);
+      return row && !row->has_archives;
+    });
+  } else if (names.error().kind == ErrorKind::not_found && !source.location.is_directory()) {
+    published.is_from_registry = true;
+    for (const core::ReleaseRow& row : registry.releases)
+      if (row.has_archives) published.releases.push_back(row.release);
+  } else {
+    return fail(std::move(names).error());
+  }
+  std::sort(published.releases.begin(), published.releases.end());
+  published.releases.erase(std::unique(published.releases.begin(), published.releases.end()), published.releases.end());
+  return published;
+}
+
+Result<FetchedManifest> fetch_manifest(const Source& source, const core::Version& release,
+                                       const core::Registry& registry, const AcceptedManifest& accepted) {
+  const std::string name = core::manifest_name(release);
+  const core::ReleaseRow* row = core::find_release(registry, release);
+  const std::string_view known = row ? row->manifest_sha256 : std::string_view();
+  const auto is_acceptable = [&](const std::string& digest) {
+    return known.empty() || digest == known || accepted.digest == "any" || accepted.digest == digest;
+  };
+
+  CUDAENV_TRY(text, source.transport->text(name, k_largest_manifest));
+  std::string digest = sha256_of(text);
+  if (!is_acceptable(digest) && !source.location.is_nvidia()) {
+    CUDAENV_TRY(again, source.transport->text(name, k_largest_manifest));
+    text = std::move(again);
+    digest = sha256_of(text);
+    if (!is_acceptable(digest)) return fail(differing_manifest(source, release, known, digest));
+  }
+
+  FetchedManifest fetched;
+  fetched.sha256 = digest;
+  if (!is_acceptable(digest))
+    fetched.warning = fmt::format("NVIDIA has issued the manifest of CUDA {} anew: sha256 {}, known was {}",
+                                  core::to_text(release), digest, known);
+  const auto named = [&](Error error) {
+    return fail(std::move(error).during(fmt::format("read from {}", source.location.shown(name))));
+  };
+  auto document = base::parse_json(text);
+  if (!document)
+    return named({ErrorKind::integrity, "the manifest is not usable: " + document.error().message});
+  auto manifest = core::parse_manifest(*document);
+  if (!manifest) return named(std::move(manifest).error());
+  if (auto labelled = core::check_label(*manifest, release); !labelled) return named(std::move(labelled).error());
+  fetched.manifest = std::move(*manifest);
+  return fetched;
+}
+
+Result<void> fetch_archive(const Source& source, const core::Archive& archive, std::string_view component,
+                           const base::Path& to, const Progress& progress) {
+  const base::Fd fd(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!fd) return fail(base::file_error("write", to, errno));
+  Sha256 digest;
+  const Sink sink = [&](std::string_view bytes) {
+    digest.update(bytes);
+    return base::write_all(fd, bytes, to);
+  };
+  auto streamed = source.transport->stream(archive.relative_path, archive.size, sink, progress);
+  if (!streamed) {
+    ::unlink(to.c_str());
+    return fail(std::move(streamed).error().during(fmt::format("while fetching component {}", component)));
+  }
+  const std::string found = digest.finish();
+  if (found == archive.sha256) return {};
+  ::unlink(to.c_str());
+  return fail(ErrorKind::integrity,
+              fmt::format("component {} from {} is damaged or was exchanged", component,
+                          source.location.shown(archive.relative_path)),
+              "run the command again; if it happens again, tell whoever keeps that mirror",
+              {fmt::format("expected sha256 {}", archive.sha256), fmt::format("found    sha256 {}", found)});
+}
+
+}  // namespace cudaenv::redist

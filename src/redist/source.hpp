@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "core/manifest.hpp"
+#include "core/registry.hpp"
+#include "core/version.hpp"
+#include "redist/location.hpp"
+#include "redist/transport.hpp"
+
+namespace cudaenv::redist {
+
+// A base that releases come from, ready to be asked.
+struct Source {
+  Location location;
+  std::unique_ptr<Transport> transport;
+};
+
+[[nodiscard]] Result<Source> open_source(std::string_view text, PlainHttp plain_http,
+                                         const base::Path& working_directory);
+
+struct Published {
+  std::vector<core::Version> releases;  // ascending
+  bool is_from_registry = false;        // the base has no index page: what the registry knows was taken for it
+};
+
+// The releases that a base publishes, as its index page (or the directory) lists their manifests.
+[[nodiscard]] Result<Published> published_releases(const Source& source, const core::Registry& registry);
+
+// Digest of a manifest to accept although the registry knows another one: 64 hex digits, or "any", or nothing.
+struct AcceptedManifest {
+  std::string digest;
+};
+
+struct FetchedManifest {
+  core::Manifest manifest;
+  std::string sha256;
+  std::string warning;  // one line, or nothing
+};
+
+// Fetches, checks and parses the manifest of a release. If the registry knows another digest for it: from NVIDIA's own
+// base a warning (it has issued manifests anew before); from any other it is fetched once more and then refused
+// (ErrorKind::integrity, both digests named), unless that digest is accepted.
+[[nodiscard]] Result<FetchedManifest> fetch_manifest(const Source& source, const core::Version& release,
+                                                     const core::Registry& registry, const AcceptedManifest& accepted);
+
+// Fetches the archive into a new file, and checks size and digest. ErrorKind::integrity names both digests; the file is then gone.
+[[nodiscard]] Result<void> fetch_archive(const Source& source, const core::Archive& archive, std::string_view component,
+                                         const base::Path& to, const Progress& progress);
+
+}  // namespace cudaenv::redist
