@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/parser.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "cli/help.hpp"
+#include "commands/table.hpp"
+
+// The only file that sees CLI11. Each command has a function that ties its options to the parser; all the rest of the
+// program gets is a filled-in options struct.
+
+namespace cudaenv::cli {
+namespace {
+
+using namespace commands;
+
+template <class T>
+void option(CLI::App& app, const std::string& name, std::optional<T>& value, const std::string& help) {
+  app.add_option_function<T>(name, [&value](const T& typed) { value = typed; }, help);
+}
+
+void bind(CLI::App& app, InstallOptions& options) {
+  option(app, "spec", options.spec, "12, 12.8, 12.8.1 or latest");
+  app.add_option("--profile", options.profile, "minimal, default or full");
+  app.add_option("--with", options.with, "a further component (may be repeated)")->take_all()->allow_extra_args(false);
+  app.add_option("--without", options.without, "a component to leave out (may be repeated)")->take_all()->allow_extra_args(false);
+  app.add_option("--platform", options.platform, "linux-x86_64, linux-sbsa, linux-aarch64 or linux-ppc64le");
+  app.add_option("--mirror", options.mirrors, "base URL or directory to fetch from (may be repeated)")->take_all()->allow_extra_args(false);
+  app.add_option("--accept-manifest", options.accept_manifest, "sha256 of a manifest to accept, or any");
+  app.add_flag("--force", options.force, "install anew what is installed");
+  app.add_flag("--dry-run", options.dry_run, "show what would be fetched, and stop");
+  app.add_flag("--list", options.list, "list the releases that can be installed");
+}
+
+void bind(CLI::App& app, UninstallOptions& options) {
+  app.add_option("version", options.versions, "12.8.1, or the name of an adopted toolkit")->required();
+}
+
+void bind(CLI::App& app, VersionsOptions& options) {
+  CLI::Option* bare = app.add_flag("--bare", options.bare, "names only, one a line");
+  app.add_flag("--json", options.json, "one JSON document")->excludes(bare);
+}
+
+void bind(CLI::App&, VersionOptions&) {}
+void bind(CLI::App&, RootOptions&) {}
+void bind(CLI::App&, RehashOptions&) {}
+
+void bind(CLI::App& app, PinOptions& options) {
+  option(app, "spec", options.spec, "12, 12.8, 12.8.1, latest, system, or the name of an adopted toolkit");
+  app.add_flag("--unset", options.unset, "remove the file");
+  app.add_flag("--force", options.force, "set what is not installed too");
+}
+
+void bind(CLI::App& app, WhichOptions& options) { app.add_option("tool", options.tool, "nvcc, ptxas, ...")->required(); }
+void bind(CLI::App& app, WhenceOptions& options) { app.add_option("tool", options.tool, "nvcc, ptxas, ...")->required(); }
+void bind(CLI::App& app, PrefixOptions& options) { option(app, "spec", options.spec, "which toolkit; default: the selected one"); }
+void bind(CLI::App& app, ExecOptions& options) { option(app, "-v,--version", options.spec, "which toolkit; default: the selected one"); }
+
+void bind(CLI::App& app, EnvOptions& options) {
+  option(app, "spec", options.spec, "which toolkit; default: the selected one");
+  app.add_option("--shell", options.shell, "bash, zsh or fish");
+  app.add_option("--format", options.format, "sh, dotenv, json or github");
+}
+
+void bind(CLI::App& app, AdoptOptions& options) {
+  app.add_option("directory", options.directory, "the toolkit's directory, /usr/local/cuda-12.8")->required();
+  app.add_option("--name", options.name, "what to call it; default: its release");
+}
+
+void bind(CLI::App& app, ConfigOptions& options) {
+  app.require_subcommand(0, 1);
+  const auto action = [&](const char* name, const char* help) {
+    CLI::App* sub = app.add_subcommand(name, help);
+    sub->callback([&options, name] { options.action = name; });
+    return sub;
+  };
+  action("list", "all settings and who set each");
+  action("get", "the value of a setting")->add_option("key", options.key)->required();
+  CLI::App* set = action("set", "change a setting in config.toml");
+  set->add_option("key", options.key)->required();
+  set->add_option("value", options.values)->required();
+  action("unset", "remove a setting from config.toml")->add_option("key", options.key)->required();
+}
+
+// The options struct that a command fills.
+Options options_of(std::string_view command) {
+  if (command == "install") return InstallOptions{};
+  if (command == "available") {
+    InstallOptions options;
+    options.list = true;
+    return options;
+  }
+  if (command == "uninstall") return UninstallOptions{};
+  if (command == "adopt") return AdoptOptions{};
+  if (command == "versions") return VersionsOptions{};
+  if (command == "version") return VersionOptions{};
+  if (command == "local") return PinOptions{};
+  if (command == "global") {
+    PinOptions options;
+    options.target = PinTarget::global;
+    return options;
+  }
+  if (command == "which") return WhichOptions{};
+  if (command == "whence") return WhenceOptions{};
+  if (command == "prefix") return PrefixOptions{};
+  if (command == "root") return RootOptions{};
+  if (command == "exec") return ExecOptions{};
+  if (command == "env") return EnvOptions{};
+  if (command == "config") return ConfigOptions{};
+  return RehashOptions{};
+}
+
+void bind_global(CLI::App& app, GlobalOptions& global) {
+  app.add_flag_callback("-q,--quiet", [&global] { global.verbosity = base::Verbosity::quiet; }, "say nothing but data, warnings and errors");
+  app.add_flag_callback("--verbose", [&global] { global.verbosity = base::Verbosity::verbose; }, "say more");
+  app.add_option_function<std::string>(
+         "--color",
+         [&global](const std::string& when) {
+           global.color = when == "always"  ? base::ColorChoice::always
+                          : when == "never" ? base::ColorChoice::never
+                                            : base::ColorChoice::automatic;
+         },
+         "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+}
+
+// `exec` runs whatever follows its own options; none of that is ours to parse. Cuts it off the arguments.
+std::vector<std::string> take_command(std::vector<std::string>& arguments, std::size_t exec_at) {
+  std::size_t at = exec_at + 1;
+  while (at < arguments.size() && arguments[at].starts_with('-') && arguments[at] != "--") {
+    const bool takes_value = arguments[at] == "-v" || arguments[at] == "--version" || arguments[at] == "--color";
+    at += takes_value ? 2 : 1;
+  }
+  at = std::min(at, arguments.size());
+  const bool has_separator = at < arguments.size() && arguments[at] == "--";
+  std::vector<std::string> command(arguments.begin() + static_cast<std::ptrdiff_t>(at + (has_separator ? 1 : 0)),
+                                   arguments.end());
+  arguments.resize(at);
+  return command;
+}
+
+// Where the command's name stands; the number of arguments if there is none.
+std::size_t find_name(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--color") ++i;
+    else if (!arguments[i].starts_with('-')) return i;
+  }
+  return arguments.size();
+}
+
+Error unknown_command(const std::string& typed) {
+  std::vector<std::string_view> names;
+  for (const CommandRow& row : command_rows())
+    if (row.visibility == Visibility::shown) {
+      names.push_back(row.name);
+      if (!row.alias.empty()) names.push_back(row.alias);
+    }
+  const std::vector<std::string> near = base::did_you_mean(typed, names);
+  return Error{ErrorKind::usage, fmt::format("there is no command \"{}\"", base::escaped(typed)),
+               near.empty() ? "cudaenv help" : "cudaenv " + base::join(near, "   or   cudaenv ")};
+}
+
+// CLI11's words for what is wrong, with the nearest option where one was misspelt.
+Error usage_error(const CLI::ParseError& error, const CLI::App& app, const CommandRow& row) {
+  Error result{ErrorKind::usage, fmt::format("{}: {}", row.name, base::escaped(error.what())),
+               fmt::format("cudaenv help {}", row.name)};
+  std::vector<std::string_view> names;
+  std::vector<std::string> owned;
+  for (const CLI::Option* known : app.get_options())
+    if (!known->get_lnames().empty()) owned.push_back("--" + known->get_lnames().front());
+  names.assign(owned.begin(), owned.end());
+  for (const std::string& typed : app.remaining()) {
+    if (!typed.starts_with("--")) continue;
+    if (const auto near = base::did_you_mean(typed, names); !near.empty())
+      result.details.push_back(fmt::format("did you mean {}?", base::join(near, " or ")));
+  }
+  return result;
+}
+
+Result<Invocation> parse_command(const CommandRow& row, std::vector<std::string> arguments) {
+  Invocation invocation;
+  Options options = options_of(row.name);
+  std::vector<std::string> command;
+  const std::size_t name_at = find_name(arguments);
+  if (row.name == "exec") command = take_command(arguments, name_at);
+  arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(name_at));
+
+  CLI::App app(std::string(row.summary), fmt::format("cudaenv {}", row.name));
+  bind_global(app, invocation.global);
+  std::visit([&](auto& bound) { bind(app, bound); }, options);
+  try {
+    std::reverse(arguments.begin(), arguments.end());
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    invocation.text = command_help(row, app.help());
+    return invocation;
+  } catch (const CLI::ParseError& error) {
+    return fail(usage_error(error, app, row));
+  }
+  if (auto* exec = std::get_if<ExecOptions>(&options)) exec->command = std::move(command);
+  invocation.options = std::move(options);
+  return invocation;
+}
+
+}  // namespace
+
+Result<Invocation> parse(std::vector<std::string> arguments) {
+  const std::size_t at = find_name(arguments);
+  if (at == arguments.size()) {
+    Invocation invocation;
+    const auto has = [&](const char* name) { return std::find(arguments.begin(), arguments.end(), name) != arguments.end(); };
+    if (has("--version") || has("-V")) {
+      invocation.text = version_text();
+      return invocation;
+    }
+    if (has("--help") || has("-h")) {
+      invocation.text = main_help();
+      return invocation;
+    }
+    for (const std::string& argument : arguments)
+      if (argument != "-q" && argument != "--quiet" && argument != "--verbose" && !argument.starts_with("--color"))
+        return fail(ErrorKind::usage, fmt::format("there is no option \"{}\"", base::escaped(argument)), "cudaenv help");
+    return fail(ErrorKind::usage, "no command was given", "cudaenv help");
+  }
+  const CommandRow* row = find_command(arguments[at]);
+  if (!row) return fail(unknown_command(arguments[at]));
+  if (row->name != "help") return parse_command(*row, std::move(arguments));
+
+  if (at + 1 == arguments.size()) {
+    Invocation invocation;
+    invocation.text = main_help();
+    return invocation;
+  }
+  const CommandRow* subject = find_command(arguments[at + 1]);
+  if (!subject) return fail(unknown_command(arguments[at + 1]));
+  if (subject->name == "help") return parse({"help"});
+  return parse_command(*subject, {std::string(subject->name), "--help"});
+}
+
+}  // namespace cudaenv::cli

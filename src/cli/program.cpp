@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/program.hpp"
+
+#include "base/process.hpp"
+#include "cli/parser.hpp"
+#include "commands/facts.hpp"
+
+namespace cudaenv::cli {
+namespace {
+
+Result<ExitCode> run(const Invocation& invocation, const std::vector<std::string>& arguments,
+                     const base::Environment& environment, base::Output& output, const Dispatch& dispatch) {
+  if (!invocation.options) {
+    output.data(invocation.text);
+    return ExitCode::done;
+  }
+  CUDAENV_TRY(roots, store::locate_roots(environment));
+  CUDAENV_TRY(program, base::own_program());
+  commands::Facts facts(roots, output);
+  commands::App app{environment, output, roots, program, libexec_of(program) / "cudaenv-shim", facts};
+  return dispatch(*invocation.options, app, arguments);
+}
+
+}  // namespace
+
+base::Path libexec_of(const base::Path& program) {
+  const base::Path directory = program.parent_path();
+  // The installer lies in libexec itself.
+  return directory.filename() == "cudaenv" ? directory : directory.parent_path() / "libexec" / "cudaenv";
+}
+
+int run_program(int argument_count, char** argument_values, const Dispatch& dispatch) {
+  const base::Environment environment = base::Environment::of_process();
+  const std::vector<std::string> arguments(argument_values + (argument_count > 0 ? 1 : 0), argument_values + argument_count);
+  auto invocation = parse(arguments);
+  const GlobalOptions global = invocation ? invocation->global : GlobalOptions{};
+  base::Output output(environment, global.verbosity, global.color);
+  Result<ExitCode> result = invocation ? run(*invocation, arguments, environment, output, dispatch)
+                                       : fail(std::move(invocation).error());
+  if (auto finished = output.finish(); !finished && result) result = fail(std::move(finished).error());
+  if (result) return static_cast<int>(*result);
+  output.error(result.error());
+  return static_cast<int>(exit_code_of(result.error().kind));
+}
+
+}  // namespace cudaenv::cli

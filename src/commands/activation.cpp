@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/activation.hpp"
+
+namespace cudaenv::commands {
+
+Result<core::EnvPlan> plan_activation(App& app, const store::Selected& selected) {
+  CUDAENV_TRY(settings, settings_for(app, selected));
+  core::EnvironmentSettings wanted;
+  wanted.library_path = settings.library_path();
+  wanted.compiler_paths = settings.is_on("env.compiler_paths");
+  wanted.has_library_shims = base::directory_exists(app.roots.own.library_shims());
+  std::optional<core::ActiveToolkit> toolkit;
+  if (selected.is_toolkit()) {
+    wanted.has_cccl_include = base::directory_exists(selected.directory / "include" / "cccl");
+    toolkit = core::ActiveToolkit{selected.name, selected.directory.native(),
+                                  base::executable_exists(selected.directory / "bin" / "nvcc")};
+  }
+  return core::plan_environment(app.environment, toolkit, app.roots.both_paths(), wanted);
+}
+
+}  // namespace cudaenv::commands

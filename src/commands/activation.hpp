@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/environment.hpp"
+#include "base/result.hpp"
+#include "commands/app.hpp"
+#include "core/env_plan.hpp"
+#include "store/selected.hpp"
+
+namespace cudaenv::commands {
+
+// The plan that turns the present environment into that of the selection.
+[[nodiscard]] Result<core::EnvPlan> plan_activation(App& app, const store::Selected& selected);
+
+}  // namespace cudaenv::commands

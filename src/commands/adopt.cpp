@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+
+#include "base/json.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "commands/run.hpp"
+#include "core/registry_lookup.hpp"
+#include "core/version_text.hpp"
+#include "store/toolkits.hpp"
+
+// An adopted toolkit is a link under versions, nothing else: the directory stays its owner's, and an update there is
+// seen at once. Its name is its release where that can be told, so that a project's `12.8` finds it.
+
+namespace cudaenv::commands {
+namespace {
+
+// The release that an installer's version.json or an old version.txt names.
+std::optional<core::Version> recorded_release(const base::Path& directory) {
+  if (const auto text = base::read_file(directory / "version.json", 1 << 20); text && *text) {
+    const auto document = base::parse_json(**text);
+    const base::Value* cuda = document ? document->find("cuda") : nullptr;
+    if (cuda)
+      if (const auto release = core::parse_version(cuda->text("version"))) return release;
+  }
+  if (const auto text = base::read_file(directory / "version.txt", 1 << 16); text && *text) {
+    const std::string_view line = base::trimmed(**text);  // CUDA Version 10.2.89
+    const std::size_t space = line.rfind(' ');
+    if (space != std::string_view::npos) return core::parse_version(line.substr(space + 1));
+  }
+  return std::nullopt;
+}
+
+// The release by the number that nvcc carries in its text, "V13.0.88". The file is read, not run.
+std::optional<core::Version> release_of_nvcc(const base::Path& nvcc, const core::Registry& registry) {
+  const auto content = base::read_file(nvcc, 512u << 20);
+  if (!content || !*content) return std::nullopt;
+  const std::string& bytes = **content;
+  constexpr std::string_view k_before = ", V";  // "release 13.0, V13.0.88"
+  for (std::size_t at = bytes.find("release "); at != std::string::npos; at = bytes.find("release ", at + 1)) {
+    const std::string_view text = std::string_view(bytes).substr(at, 64);
+    const std::size_t start = text.find(k_before);
+    if (start == std::string_view::npos) continue;
+    std::string_view number = text.substr(start + k_before.size());
+    number = number.substr(0, number.find_first_not_of("0123456789."));
+    if (const auto version = core::parse_dotted_version(number))
+      if (const auto match = core::release_of_component_version(registry, *version)) return match->release->release;
+  }
+  return std::nullopt;
+}
+
+Result<base::Path> checked_directory(const AdoptOptions& options, const App& app) {
+  CUDAENV_TRY(here, base::working_directory(app.environment));
+  const base::Path typed = here / options.directory;
+  const std::string shown = base::escaped(typed.native());
+  if (!base::directory_exists(typed)) return fail(ErrorKind::not_found, fmt::format("there is no directory {}", shown));
+  std::error_code error;
+  base::Path directory = typed.lexically_normal();
+  if (directory.filename().empty()) directory = directory.parent_path();
+  // nvcc.profile is what makes a directory a toolkit: /usr with an nvcc among thousands of programs is none.
+  if (!base::executable_exists(directory / "bin" / "nvcc") || !base::path_exists(directory / "bin" / "nvcc.profile"))
+    return fail(ErrorKind::not_found, fmt::format("{} is not a CUDA toolkit", shown), "cudaenv adopt /usr/local/cuda-12.8",
+                {"it has no bin/nvcc with an nvcc.profile beside it"});
+  const base::Path real = std::filesystem::canonical(directory, error);
+  for (const store::Root* root : app.roots.both()) {
+    const base::Path versions = std::filesystem::weakly_canonical(root->versions(), error);
+    if (real.native().starts_with(versions.native() + "/"))
+      return fail(ErrorKind::usage, fmt::format("{} is a toolkit of cudaenv already", shown), "cudaenv versions");
+  }
+  return directory;
+}
+
+Result<std::string> chosen_name(const AdoptOptions& options, const base::Path& directory, App& app) {
+  if (!options.name.empty()) {
+    const auto spec = core::parse_spec(options.name);
+    if (core::parse_version(options.name) || (spec && spec->kind == core::SpecKind::name)) return options.name;
+    return fail(ErrorKind::usage, fmt::format("\"{}\" cannot be a toolkit's name", base::escaped(options.name)),
+                fmt::format("cudaenv adopt {} --name distro", base::escaped(options.directory)),
+                {"expected a letter, then letters, digits, '.', '_', '+' or '-', and nothing that reads as a version; "
+                 "or a whole release such as 12.8.1"});
+  }
+  auto release = recorded_release(directory);
+  if (!release) release = release_of_nvcc(directory / "bin" / "nvcc", app.facts.registry());
+  if (release) return core::to_text(*release);
+  return fail(ErrorKind::not_found, fmt::format("cannot tell which release {} is", base::escaped(directory.native())),
+              fmt::format("cudaenv adopt {} --name NAME", base::escaped(options.directory)));
+}
+
+}  // namespace
+
+Result<ExitCode> run(const AdoptOptions& options, App& app) {
+  CUDAENV_TRY(directory, checked_directory(options, app));
+  CUDAENV_TRY(name, chosen_name(options, directory, app));
+  CUDAENV_TRY(known, store::find_toolkit(app.roots, name));
+  const base::Path link = app.roots.own.toolkit(name);
+  if (known && known->adopted_from == directory) {
+    app.output.note(fmt::format("{} is adopted as {} already", directory.native(), name));
+    return ExitCode::done;
+  }
+  if (base::entry_kind(link) != base::EntryKind::absent)
+    return fail(ErrorKind::usage, fmt::format("there is a toolkit called {} already", name),
+                fmt::format("cudaenv adopt {} --name NAME", base::escaped(options.directory)));
+  CUDAENV_CHECK(base::make_directories(app.roots.own.versions()));
+  CUDAENV_CHECK(base::make_link(directory, link));
+  CUDAENV_CHECK(refresh_shims(app));
+  app.output.note(fmt::format("{} is adopted as {}; to use it here: cudaenv local {}", base::escaped(directory.native()), name, name));
+  return ExitCode::done;
+}
+
+}  // namespace cudaenv::commands

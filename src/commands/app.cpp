@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/app.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "core/release_choice.hpp"
+#include "store/shims.hpp"
+
+namespace cudaenv::commands {
+
+Result<core::Spec> parse_typed_spec(std::string_view text) {
+  if (const auto spec = core::parse_spec(text)) return *spec;
+  return fail(ErrorKind::config, fmt::format("\"{}\" is not a version", base::escaped(text.substr(0, 80))),
+              "cudaenv versions", {fmt::format("expected {}", core::k_spec_expected)});
+}
+
+Result<store::Selected> selected(App& app, const std::optional<std::string>& typed) {
+  if (!typed) {
+    store::Selected current = store::current_selection(app.roots);
+    for (const std::string& warning : current.warnings) app.output.warning(warning);
+    if (current.status == core::SelectionStatus::not_installed)
+      if (const auto spec = core::parse_spec(current.word))
+        current.problem = explained(app, *spec, std::move(*current.problem));
+    return current;
+  }
+  CUDAENV_TRY(spec, parse_typed_spec(*typed));
+  store::Selected chosen = store::select_spec(app.roots, spec);
+  if (chosen.problem) chosen.problem = explained(app, spec, std::move(*chosen.problem));
+  return chosen;
+}
+
+Result<store::Selected> selected_or_error(App& app, const std::optional<std::string>& typed) {
+  CUDAENV_TRY(chosen, selected(app, typed));
+  if (chosen.problem) return fail(std::move(*chosen.problem));
+  return std::move(chosen);
+}
+
+Result<store::Settings> settings_for(App& app, const store::Selected& selected) {
+  std::optional<base::Path> project;
+  if (selected.origin == core::OriginKind::project_file) project = base::Path(selected.origin_path).parent_path();
+  CUDAENV_TRY(settings, store::load_settings(app.roots, app.environment, project));
+  for (const std::string& warning : settings.warnings()) app.output.warning(warning);
+  return std::move(settings);
+}
+
+Error explained(App& app, const core::Spec& spec, Error error) {
+  auto mistake = core::mistaken_number(spec, app.facts.registry());
+  if (!mistake) return error;
+  mistake->kind = error.kind;
+  mistake->details.insert(mistake->details.begin(), error.message);
+  return std::move(*mistake);
+}
+
+Result<void> refresh_shims(App& app) {
+  CUDAENV_TRY(changes, store::rebuild_shims(app.roots, app.shim_program));
+  for (const std::string& name : changes.added) app.output.detail(fmt::format("shim added: {}", name));
+  for (const std::string& name : changes.removed) app.output.detail(fmt::format("shim removed: {}", name));
+  return {};
+}
+
+}  // namespace cudaenv::commands

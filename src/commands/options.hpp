@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+// What was typed for each command. Parsing fills these in (cli/parser.cpp); each command's run() takes one.
+
+namespace cudaenv::commands {
+
+struct InstallOptions {
+  std::optional<std::string> spec;
+  std::string profile;
+  std::vector<std::string> with;
+  std::vector<std::string> without;
+  std::string platform;
+  std::vector<std::string> mirrors;
+  std::string accept_manifest;
+  bool force = false;
+  bool dry_run = false;
+  bool list = false;
+};
+
+struct UninstallOptions {
+  std::vector<std::string> versions;
+};
+
+struct VersionsOptions {
+  bool bare = false;
+  bool json = false;
+};
+
+struct VersionOptions {};
+
+// `local` and `global`: the same command on another file.
+enum class PinTarget { local, global };
+struct PinOptions {
+  PinTarget target = PinTarget::local;
+  std::optional<std::string> spec;
+  bool unset = false;
+  bool force = false;
+};
+
+struct WhichOptions {
+  std::string tool;
+};
+
+struct WhenceOptions {
+  std::string tool;
+};
+
+struct PrefixOptions {
+  std::optional<std::string> spec;
+};
+
+struct RootOptions {};
+
+struct ExecOptions {
+  std::optional<std::string> spec;
+  std::vector<std::string> command;
+};
+
+struct EnvOptions {
+  std::optional<std::string> spec;
+  std::string shell;
+  std::string format;
+};
+
+struct AdoptOptions {
+  std::string directory;
+  std::string name;
+};
+
+struct RehashOptions {};
+
+struct ConfigOptions {
+  std::string action;  // get, set, unset, list
+  std::string key;
+  std::vector<std::string> values;
+};
+
+using Options = std::variant<InstallOptions, UninstallOptions, VersionsOptions, VersionOptions, PinOptions, WhichOptions,
+                             WhenceOptions, PrefixOptions, RootOptions, ExecOptions, EnvOptions, AdoptOptions,
+                             RehashOptions, ConfigOptions>;
+
+}  // namespace cudaenv::commands

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// `local` and `global`: the version file of the working directory, and that of the root.
+#include <cerrno>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "commands/run.hpp"
+#include "core/version_file.hpp"
+
+namespace cudaenv::commands {
+namespace {
+
+std::string_view command_of(PinTarget target) { return target == PinTarget::local ? "local" : "global"; }
+
+Result<base::Path> file_of(PinTarget target, const App& app) {
+  if (target == PinTarget::global) return app.roots.own.version_file();
+  CUDAENV_TRY(directory, base::working_directory(app.environment));
+  return directory / core::k_version_file_name;
+}
+
+Result<ExitCode> show(const PinOptions& options, App& app) {
+  store::Selected chosen = store::current_selection(
+      app.roots, options.target == PinTarget::local ? store::Look::project_files : store::Look::root_files);
+  for (const std::string& warning : chosen.warnings) app.output.warning(warning);
+  if (chosen.problem && chosen.status != core::SelectionStatus::not_installed) return fail(std::move(*chosen.problem));
+  if (chosen.origin == core::OriginKind::none && options.target == PinTarget::local) {
+    CUDAENV_TRY(directory, base::working_directory(app.environment));
+    return fail(ErrorKind::not_found,
+                fmt::format("there is no {} in {} or above it", core::k_version_file_name, base::escaped(directory.native())),
+                "cudaenv local VERSION");
+  }
+  app.output.data(chosen.word + "\n");
+  return ExitCode::done;
+}
+
+Result<ExitCode> unset(const PinOptions& options, App& app) {
+  CUDAENV_TRY(file, file_of(options.target, app));
+  if (::unlink(file.c_str()) != 0 && errno != ENOENT) return fail(base::file_error("remove", file, errno));
+  return ExitCode::done;
+}
+
+// The new content of a version file. Only the word that counts is replaced: comments and line ends are the user's.
+Result<std::string> with_spec(const base::Path& file, const std::string& spec) {
+  CUDAENV_TRY(before, base::read_file(file));
+  if (!before) return spec + "\n";
+  const core::VersionText text = core::parse_version_text(*before);
+  if (text.status != core::VersionTextStatus::spec) return spec + "\n";
+  std::string after = *before;
+  after.replace(static_cast<std::size_t>(text.word.data() - before->data()), text.word.size(), spec);
+  return after;
+}
+
+Result<void> check_installed(const PinOptions& options, App& app) {
+  CUDAENV_TRY(chosen, selected(app, options.spec));
+  if (!chosen.problem) return {};
+  if (!options.force) {
+    Error error = std::move(*chosen.problem);
+    error.details.push_back(fmt::format("nothing was written; `cudaenv {} {} --force` writes it all the same",
+                                        command_of(options.target), *options.spec));
+    return fail(std::move(error));
+  }
+  app.output.warning(chosen.problem->message);
+  return {};
+}
+
+}  // namespace
+
+Result<ExitCode> run(const PinOptions& options, App& app) {
+  if (options.unset) {
+    if (options.spec)
+      return fail(ErrorKind::usage, fmt::format("{} takes a version or --unset, not both", command_of(options.target)));
+    return unset(options, app);
+  }
+  if (!options.spec) return show(options, app);
+
+  CUDAENV_CHECK(check_installed(options, app));
+  CUDAENV_TRY(file, file_of(options.target, app));
+  CUDAENV_TRY(content, with_spec(file, *options.spec));
+  if (options.target == PinTarget::global) CUDAENV_CHECK(base::make_directories(app.roots.own.path));
+  CUDAENV_CHECK(base::write_file(file, content));
+  return ExitCode::done;
+}
+
+}  // namespace cudaenv::commands
