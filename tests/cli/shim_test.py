@@ -16,7 +16,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from shim_sandbox import NOBODY, SHIM, Sandbox, execve_raw
+from support.sandbox import NOBODY, SHIM, Sandbox, execve_raw
 
 IS_ROOT = os.geteuid() == 0
 

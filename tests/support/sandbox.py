@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sealed place for a test of the shim: own home, own roots, an environment with nothing from outside."""
+"""A sealed place for a test of the program and its shims: own home, own roots, an environment with nothing from outside."""
 
 import ctypes
 import os
