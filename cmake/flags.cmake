@@ -2,6 +2,7 @@
 # Flags that every target of ours is built with. There are no feature switches: every build of a version behaves alike.
 
 option(CUDAENV_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(CUDAENV_FUZZ "Instrument for libFuzzer and build the fuzz targets (clang, with CUDAENV_SANITIZE)" OFF)
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wshadow)
 add_compile_options(-ffunction-sections -fdata-sections)
@@ -10,6 +11,10 @@ add_link_options(-Wl,--gc-sections)
 if(CUDAENV_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
+endif()
+
+if(CUDAENV_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
 # A dynamic libstdc++ costs a program more at its start than all that `cudaenv version` does.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/result.hpp"
+#include "base/error_kind.hpp"
 
 namespace cudaenv {
 

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs the distribution's packages that cudaenv needs, those that are missing only.
+# usage: scripts/dependencies.sh build|test
+set -eu
+
+purpose=${1:-build}
+
+if command -v apt-get >/dev/null 2>&1; then
+  packages="g++ cmake ninja-build libcurl4-openssl-dev libarchive-dev libssl-dev libtomlplusplus-dev libcli11-dev
+    nlohmann-json3-dev libexpected-dev libfmt-dev ca-certificates python3"
+  [ "$purpose" = build ] ||
+    packages="$packages libgtest-dev python3-pip xz-utils ccache strace zsh fish pkg-config binutils util-linux procps"
+  is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
+  install_packages() { DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends "$@"; }
+  refresh() { $as_root apt-get update -q; }
+elif command -v dnf >/dev/null 2>&1; then
+  packages="gcc-c++ cmake ninja-build libcurl-devel libarchive-devel openssl-devel tomlplusplus-devel cli11-devel
+    json-devel expected-devel fmt-devel libstdc++-static glibc-static ca-certificates python3"
+  [ "$purpose" = build ] ||
+    packages="$packages gtest-devel python3-pip xz ccache strace zsh fish pkgconf binutils util-linux procps-ng"
+  is_installed() { rpm -q "$1" >/dev/null 2>&1; }
+  install_packages() { $as_root dnf install -y -q "$@"; }
+  refresh() { :; }
+else
+  echo "dependencies.sh: neither apt-get nor dnf is here; README.md lists what the build needs" >&2
+  exit 1
+fi
+
+as_root=
+[ "$(id -u)" = 0 ] || as_root=sudo
+
+missing=
+for package in $packages; do
+  is_installed "$package" || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+echo "installing:$missing" >&2
+refresh >&2
+# shellcheck disable=SC2086  # a list of package names
+install_packages $missing >&2
