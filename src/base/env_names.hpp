@@ -6,16 +6,18 @@
 namespace cudaenv::env_names {
 
 // Read.
-inline constexpr const char* k_root = "CUDAENV_ROOT";                 // own root; default ~/.cudaenv
-inline constexpr const char* k_shared_root = "CUDAENV_SHARED_ROOT";   // second, read-only root; default /opt/cudaenv if it exists
-inline constexpr const char* k_version = "CUDAENV_VERSION";           // the selection, before any file
-inline constexpr const char* k_host_root = "CUDAENV_HOST_ROOT";       // prefix for /proc, /sys, /etc and /dev files
+inline constexpr const char* k_root = "CUDAENV_ROOT";  // own root; default ~/.cudaenv
+inline constexpr const char* k_shared_root =
+    "CUDAENV_SHARED_ROOT";  // second, read-only root; default /opt/cudaenv if it exists
+inline constexpr const char* k_version = "CUDAENV_VERSION";      // the selection, before any file
+inline constexpr const char* k_host_root = "CUDAENV_HOST_ROOT";  // prefix for /proc, /sys, /etc and /dev files
 inline constexpr const char* k_accept_manifest = "CUDAENV_ACCEPT_MANIFEST";  // digest of a manifest to accept, or "any"
-inline constexpr const char* k_gate = "CUDAENV_GATE";                 // on, warn or off, for one shell
+inline constexpr const char* k_gate = "CUDAENV_GATE";                        // on, warn or off, for one shell
 
 // Written for a tool.
-inline constexpr const char* k_active = "CUDAENV_ACTIVE";      // name of the toolkit in force
-inline constexpr const char* k_depth = "CUDAENV_SHIM_DEPTH";   // how many shims led here; stops a loop at 20
+inline constexpr const char* k_active = "CUDAENV_ACTIVE";     // name of the toolkit in force
+inline constexpr const char* k_outside = "CUDAENV_OUTSIDE";   // what its selection replaced, to be put back on leaving
+inline constexpr const char* k_depth = "CUDAENV_SHIM_DEPTH";  // how many shims led here; stops a loop at 20
 
 // Other programs' variables that the environment plan sets.
 inline constexpr const char* k_cuda_home = "CUDA_HOME";

@@ -11,10 +11,10 @@ enum class ErrorKind {
   not_installed,  // selected but not installed
   incompatible,   // refused by the gate
   network,
-  integrity,      // digest or size that differs, hostile or broken archive
-  filesystem,     // permission, no space
+  integrity,   // digest or size that differs, hostile or broken archive
+  filesystem,  // permission, no space
   locked,
-  execution,      // a program that could not be started
+  execution,  // a program that could not be started
   interrupted,
   internal,
 };

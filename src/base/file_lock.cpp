@@ -12,6 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "base/interrupt.hpp"
+#include "base/text.hpp"
+
 namespace cudaenv::base {
 namespace {
 
@@ -62,13 +65,14 @@ Result<FileLock> FileLock::acquire(const Path& path, const std::function<void(lo
   while (true) {
     CUDAENV_TRY(lock, try_acquire(path));
     if (lock) return std::move(*lock);
+    if (is_interrupted()) return fail(interrupted_error());
     const auto waited = Clock::now() - start;
     if (!is_told && waited >= std::chrono::seconds(1)) {
       on_wait(holder_of(path));
       is_told = true;
     }
-    if (waited >= std::chrono::seconds(deadline_seconds))
-      return fail(ErrorKind::locked, fmt::format("{} is held by process {}", path.native(), holder_of(path)));
+    if (is_told && waited >= std::chrono::seconds(deadline_seconds))
+      return fail(ErrorKind::locked, fmt::format("{} is held by process {}", escaped(path.native()), holder_of(path)));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }

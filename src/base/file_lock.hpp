@@ -16,7 +16,8 @@ namespace cudaenv::base {
 class FileLock {
  public:
   // Waits until the lock is free; `on_wait` is called once, after a second of waiting, with the holder's
-  // process id as the file tells it (0: unknown). Gives up when `on_wait` was called and `deadline_seconds` passed.
+  // process id as the file tells it (0: unknown). Gives up when `on_wait` was called and `deadline_seconds` passed,
+  // or when interrupted.
   [[nodiscard]] static Result<FileLock> acquire(const Path& path, const std::function<void(long)>& on_wait,
                                                 int deadline_seconds);
 

@@ -60,11 +60,23 @@ Result<void> remove_at(int parent, const std::string& name, const Path& path) {
   if (!directory) return fail(file_error("remove", path, errno));
   struct stat info;
   if (::fstat(*directory, &info) == 0 && (info.st_mode & 0700) != 0700) (void)::fchmod(*directory, 0700);
-  CUDAENV_TRY(names, names_in(path, ::dup(*directory)));
+  CUDAENV_TRY(names, names_in(path, ::fcntl(*directory, F_DUPFD_CLOEXEC, 0)));
   for (const std::string& child : names) CUDAENV_CHECK(remove_at(*directory, child, path / child));
   if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
     return fail(file_error("remove", path, errno));
   return {};
+}
+
+// What the path stands for when all links at its end are followed, one that leads nowhere too.
+Result<Path> behind_links(const Path& path) {
+  constexpr int k_most_links = 40;  // as many as the kernel follows
+  Path target = path;
+  for (int links = 0; entry_kind(target) == EntryKind::link; ++links) {
+    if (links == k_most_links) return fail(file_error("write", path, ELOOP));
+    CUDAENV_TRY(next, link_target(target));
+    target = target.parent_path() / next;
+  }
+  return target;
 }
 
 }  // namespace
@@ -106,7 +118,8 @@ Result<std::optional<std::string>> read_file(const Path& path, std::uint64_t mos
   struct stat info;
   if (::fstat(*fd, &info) != 0) return fail(file_error("read", path, errno));
   if (S_ISDIR(info.st_mode)) return fail(file_error("read", path, EISDIR));
-  if (!S_ISREG(info.st_mode)) return fail(ErrorKind::filesystem, fmt::format("{} is not a file", escaped(path.native())));
+  if (!S_ISREG(info.st_mode))
+    return fail(ErrorKind::filesystem, fmt::format("{} is not a file", escaped(path.native())));
   std::string content;
   std::string chunk(64 * 1024, '\0');
   while (true) {
@@ -131,10 +144,7 @@ Result<void> write_all(const Fd& fd, std::string_view bytes, const Path& path) {
 }
 
 Result<void> write_file(const Path& path, std::string_view content, mode_t mode, Durable durable) {
-  Path target = path;
-  std::error_code ignored;
-  if (entry_kind(path) == EntryKind::link)
-    if (const Path real = std::filesystem::weakly_canonical(path, ignored); !real.empty()) target = real;
+  CUDAENV_TRY(target, behind_links(path));
   if (const auto info = stat_of(target)) mode = info->st_mode & 07777;
 
   std::string temporary = target.native() + ".XXXXXX";

@@ -58,7 +58,8 @@ enum class Durable { yes, no };
 [[nodiscard]] Result<void> make_link(const Path& target, const Path& link);  // symbolic
 [[nodiscard]] Result<Path> link_target(const Path& link);
 
-// Bytes that an unprivileged user can still write to the file system of `path` (or of its nearest ancestor that exists).
+// Bytes that an unprivileged user can still write to the file system of `path` (or of its nearest ancestor that
+// exists).
 [[nodiscard]] Result<std::uint64_t> free_space(const Path& path);
 
 }  // namespace cudaenv::base

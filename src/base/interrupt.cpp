@@ -8,16 +8,25 @@ namespace {
 
 volatile std::sig_atomic_t g_is_interrupted = 0;  // written by the handler: there is no other way to hear of a signal
 
-void on_signal(int) { g_is_interrupted = 1; }
+// Only where the handler is `from`: what nohup or a script has set to be ignored stays ignored.
+void exchange_handlers(void (*from)(int), void (*to)(int)) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action;
+    if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler != from) continue;
+    action = {};
+    action.sa_handler = to;
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+void on_signal(int) {
+  g_is_interrupted = 1;
+  exchange_handlers(on_signal, SIG_DFL);
+}
 
 }  // namespace
 
-void catch_interrupts() {
-  struct sigaction action = {};
-  action.sa_handler = on_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
-}
+void catch_interrupts() { exchange_handlers(SIG_DFL, on_signal); }
 
 bool is_interrupted() { return g_is_interrupted != 0; }
 

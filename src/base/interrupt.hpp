@@ -5,7 +5,8 @@
 
 namespace cudaenv::base {
 
-// From now on Ctrl-C and SIGTERM ask for an orderly end instead of ending the process; a second one ends it.
+// From now on Ctrl-C, SIGTERM and SIGHUP ask for an orderly end instead of ending the process; a second one of any
+// kind ends it. Those that are ignored stay ignored, as under nohup.
 void catch_interrupts();
 
 bool is_interrupted();

@@ -10,6 +10,7 @@ namespace cudaenv::base {
 namespace {
 
 constexpr std::size_t k_deepest_nesting = 64;
+constexpr std::size_t k_most_members = 10'000;  // of one object; each name is looked for among those before it
 
 // Builds the tree event by event, which is what lets it see a repeated name and stop at a depth.
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
@@ -31,6 +32,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override { return close(); }
 
   bool key(string_t& name) override {
+    if (m_open.back().first.as_object()->size() == k_most_members) return stop("an object of too many members");
     if (m_open.back().first.find(name)) return stop(fmt::format("the name \"{}\" twice", name));
     m_open.back().second = std::move(name);
     return true;
@@ -76,7 +78,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   Value m_root;
   std::string m_problem;
-  std::vector<std::pair<Value, std::string>> m_open;  // containers under construction, with the name that waits for a value
+  std::vector<std::pair<Value, std::string>>
+      m_open;  // containers under construction, with the name that waits for a value
 };
 
 nlohmann::ordered_json to_library(const Value& value) {
@@ -100,6 +103,9 @@ nlohmann::ordered_json to_library(const Value& value) {
 }  // namespace
 
 Result<Value> parse_json(std::string_view text) {
+  // The library takes a NUL byte for the end, whatever follows.
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
+    return fail(ErrorKind::config, fmt::format("not JSON at byte {}", nul + 1));
   TreeBuilder builder;
   const bool whole = nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   if (!whole) return fail(ErrorKind::config, builder.problem());

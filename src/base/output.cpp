@@ -16,21 +16,25 @@ namespace cudaenv::base {
 namespace {
 
 // The flag, then NO_COLOR, then CLICOLOR_FORCE, then a dumb terminal, then whether it is a terminal at all.
-bool decide_color(const Environment& environment, ColorChoice choice, bool is_terminal) {
+bool decide_color(const Environment& environment, ColorChoice choice, bool can_redraw) {
   if (choice != ColorChoice::automatic) return choice == ColorChoice::always;
   if (!environment.value("NO_COLOR").empty()) return false;
   const std::string_view force = environment.value("CLICOLOR_FORCE");
   if (!force.empty() && force != "0") return true;
+  return can_redraw && environment.value("CLICOLOR") != "0";
+}
+
+bool is_capable_terminal(const Environment& environment) {
   const std::string_view terminal = environment.value("TERM");
-  return is_terminal && !terminal.empty() && terminal != "dumb" && environment.value("CLICOLOR") != "0";
+  return ::isatty(STDERR_FILENO) == 1 && !terminal.empty() && terminal != "dumb";
 }
 
 }  // namespace
 
 Output::Output(const Environment& environment, Verbosity verbosity, ColorChoice color)
     : m_verbosity(verbosity),
-      m_is_terminal(::isatty(STDERR_FILENO) == 1),
-      m_has_color(decide_color(environment, color, m_is_terminal)) {}
+      m_can_redraw(is_capable_terminal(environment)),
+      m_has_color(decide_color(environment, color, m_can_redraw)) {}
 
 void Output::data(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
@@ -56,7 +60,8 @@ void Output::error(const Error& error) {
 
 void Output::line(std::string_view style, std::string_view label, std::string_view text) {
   const bool colored = m_has_color && !style.empty();
-  const std::string whole = fmt::format("{}cudaenv:{} {}{}\n", colored ? style : "", colored ? "\x1b[0m" : "", label, text);
+  const std::string whole =
+      fmt::format("{}cudaenv:{} {}{}\n", colored ? style : "", colored ? "\x1b[0m" : "", label, text);
   std::fwrite(whole.data(), 1, whole.size(), stderr);
 }
 

@@ -29,7 +29,8 @@ class Output {
   void error(const Error& error);
 
   Verbosity verbosity() const { return m_verbosity; }
-  bool is_terminal() const { return m_is_terminal; }  // stderr
+  // Whether a line on stderr can be drawn over: a terminal that is not a dumb one.
+  bool can_redraw() const { return m_can_redraw; }
 
   // Fails if stdout could not take all data (a full disk); a closed pipe is no failure.
   [[nodiscard]] Result<void> finish();
@@ -38,7 +39,7 @@ class Output {
   void line(std::string_view style, std::string_view label, std::string_view text);
 
   Verbosity m_verbosity;
-  bool m_is_terminal;
+  bool m_can_redraw;
   bool m_has_color;
 };
 

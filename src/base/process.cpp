@@ -25,7 +25,8 @@ Error replace_process(const std::vector<std::string>& command, const Environment
   environ = variables.data();  // execvp looks the command up on the PATH in here
   ::execvp(arguments.front(), arguments.data());
   const int reason = errno;
-  return Error{ErrorKind::execution, fmt::format("cannot start {}: {}", escaped(command.front()), std::strerror(reason))};
+  return Error{ErrorKind::execution,
+               fmt::format("cannot start {}: {}", escaped(command.front()), std::strerror(reason))};
 }
 
 Result<Path> own_program() { return link_target("/proc/self/exe"); }

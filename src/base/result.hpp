@@ -45,8 +45,7 @@ inline tl::unexpected<Error> fail(ErrorKind kind, std::string message, std::stri
   auto& name = *name##_or
 
 // The same for a Result<void>.
-#define CUDAENV_CHECK(expression)                                                             \
-  do {                                                                                        \
-    if (auto checked_ = (expression); !checked_)                                              \
-      return tl::unexpected<::cudaenv::Error>(std::move(checked_).error());                   \
+#define CUDAENV_CHECK(expression)                                                                                      \
+  do {                                                                                                                 \
+    if (auto checked_ = (expression); !checked_) return tl::unexpected<::cudaenv::Error>(std::move(checked_).error()); \
   } while (false)

@@ -17,7 +17,7 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 
 std::string join(std::span<const std::string> parts, std::string_view separator);
 
-// Control bytes as \xNN: safe to print to a terminal.
+// Control characters, and bytes that are no UTF-8, as \xNN: safe to print to a terminal.
 std::string escaped(std::string_view text);
 
 // "839.0 MB": decimal units, as NVIDIA and disk makers count.

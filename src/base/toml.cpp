@@ -7,8 +7,8 @@
 
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
-// toml++ 3.3.0 asks "is this character a blank?" in a way that is undefined for most letters beyond ASCII: it falls into
-// its TOML_UNREACHABLE, where "no" is meant. To be removed when tests/fuzz/corpus/toml/letter passes without it.
+// toml++ 3.3.0 asks "is this character a blank?" in a way that is undefined for most letters beyond ASCII: it falls
+// into its TOML_UNREACHABLE, where "no" is meant. To be removed when tests/fuzz/corpus/toml/letter passes without it.
 #include <toml++/impl/preprocessor.h>
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
