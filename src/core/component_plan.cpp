@@ -19,14 +19,16 @@ bool is_in_profile(const ComponentRow& row, Profile profile) {
   return profile == Profile::full || row.in_default;
 }
 
-// The variant built for the release: "cuda13.3", then "cuda13", then the only one there is.
+// The variant built for the release: "cuda13.3", then "cuda13", then the only one if it is of the same major.
 const Archive* archive_of(const PlatformArchives& archives, const Version& release) {
   const std::string exact = fmt::format("cuda{}.{}", release.major, release.minor);
   const std::string major = fmt::format("cuda{}", release.major);
   for (const std::string& wanted : {exact, major})
     for (const auto& [variant, archive] : archives.by_variant)
       if (variant == wanted) return &archive;
-  return archives.by_variant.size() == 1 ? &archives.by_variant.front().second : nullptr;
+  if (archives.by_variant.size() != 1) return nullptr;
+  const auto& [variant, archive] = archives.by_variant.front();
+  return variant.empty() || variant.starts_with(major + ".") ? &archive : nullptr;
 }
 
 // Collects names; knows which ones the manifest can serve on the platform.
@@ -49,19 +51,20 @@ class Planner {
     return std::string(other && m_manifest.find(other->name) ? other->name : typed);
   }
 
-  Result<std::string> require(std::string_view typed) const {
+  // The name here of one that was typed after `option`, or why there is none.
+  Result<std::string> require(std::string_view typed, std::string_view option) const {
     std::string name = name_here(typed);
     if (archive(name)) return name;
     if (m_manifest.find(name))
-      return fail(ErrorKind::not_found,
-                  fmt::format("component {} of CUDA {} has no archive for {}", name, to_text(m_release), m_platform));
+      return fail(ErrorKind::not_found, fmt::format("component {} of CUDA {} has no archive for {}", name,
+                                                    to_text(m_release), base::escaped(m_platform)));
     std::vector<std::string_view> names;
     for (const Component& component : m_manifest.components) names.push_back(component.name);
     const std::vector<std::string> near = base::did_you_mean(typed, names);
     return fail(ErrorKind::not_found,
                 fmt::format("CUDA {} has no component \"{}\"", to_text(m_release), base::escaped(typed)),
                 near.empty() ? fmt::format("cudaenv install {} --profile full --dry-run", to_text(m_release))
-                             : fmt::format("--with {}", base::join(near, " or --with ")));
+                             : fmt::format("{} {}", option, base::join(near, fmt::format(" or {} ", option))));
   }
 
   // Adds the name and all that it needs, but for what was asked away.
@@ -126,7 +129,7 @@ Result<ComponentPlan> plan_components(const Manifest& manifest, const Registry& 
   for (const std::string& typed : choice.without) {
     const std::string name = planner.name_here(typed);
     // Asking away what the release never had is no mistake where the registry knows it: one command for all releases.
-    if (!manifest.find(name) && !find_component(registry, name)) CUDAENV_CHECK(planner.require(typed));
+    if (!manifest.find(name) && !find_component(registry, name)) CUDAENV_CHECK(planner.require(typed, "--without"));
     without.insert(name);
   }
   for (const Component& component : manifest.components) {
@@ -134,9 +137,8 @@ Result<ComponentPlan> plan_components(const Manifest& manifest, const Registry& 
     if (row && is_in_profile(*row, choice.profile)) planner.add(component.name, without);
   }
   for (const std::string& typed : choice.with) {
-    CUDAENV_TRY(name, planner.require(typed));
-    if (without.contains(name))
-      return fail(ErrorKind::usage, fmt::format("--with and --without both name {}", name));
+    CUDAENV_TRY(name, planner.require(typed, "--with"));
+    if (without.contains(name)) return fail(ErrorKind::usage, fmt::format("--with and --without both name {}", name));
     planner.add(name, without);
   }
   ComponentPlan plan = planner.finish();

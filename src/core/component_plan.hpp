@@ -33,7 +33,7 @@ struct ComponentChoice {
 struct PlannedComponent {
   const Component* component;  // of the manifest
   Archive archive;
-  const ComponentRow* row;     // null: the registry doesn't know it (asked for by name)
+  const ComponentRow* row;  // null: the registry doesn't know it (asked for by name)
 };
 
 // Views refer to manifest and registry.

@@ -27,20 +27,21 @@ struct ActiveToolkit {
 
 struct EnvironmentSettings {
   LibraryPath library_path = LibraryPath::shims;
-  bool compiler_paths = false;  // CPATH and LIBRARY_PATH too
+  bool compiler_paths = false;     // CPATH and LIBRARY_PATH too
   bool has_library_shims = false;  // ROOT/shims/lib exists
   bool has_cccl_include = false;   // the toolkit has include/cccl (13.x)
 };
 
-// Changes to an environment: a value to set, or nothing to unset. Each name occurs once; a variable that has its
-// value already does not occur.
+// Changes to an environment: a value to set, or nothing to unset. Each name occurs once. What a toolkit needs is there
+// even where it has its value already: the plan may be printed for somebody who starts without what is set here.
 struct EnvPlan {
   std::vector<std::pair<std::string, std::optional<std::string>>> changes;
 };
 
 // What turns `current` into the environment of `toolkit`, or, with none, into one without any toolkit of ours.
-// Whatever an earlier plan for any toolkit of these roots put in is taken out first: switching never stacks up.
-// Entries of the user's stay, in their order. `roots`: own, then shared if there is one.
+// Whatever an earlier plan for any toolkit of these roots put in is taken out first, and what it replaced is put back:
+// A to B is the same as entering B, and leaving gives back the environment from before, set, unset and empty alike.
+// What the user changed meanwhile stays. `roots`: own, then shared if there is one.
 EnvPlan plan_environment(const base::Environment& current, const std::optional<ActiveToolkit>& toolkit,
                          const std::vector<std::string>& roots, const EnvironmentSettings& settings);
 

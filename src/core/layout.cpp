@@ -28,6 +28,29 @@ bool is_licence(std::string_view path) {
           path.starts_with("CHANGELOG") || path.starts_with("README"));
 }
 
+using Parts = std::vector<std::string_view>;
+
+// The parts of the directory that a path lies in.
+Parts directory_of(std::string_view path) {
+  Parts parts = base::split(path, '/');
+  parts.pop_back();
+  return parts;
+}
+
+// What a relative target leads to, seen from a directory.
+Parts followed(Parts directory, std::string_view target) {
+  for (const std::string_view part : base::split(target, '/')) {
+    if (part.empty() || part == ".") continue;
+    if (part != "..")
+      directory.push_back(part);
+    else if (!directory.empty())
+      directory.pop_back();
+  }
+  return directory;
+}
+
+std::string joined(const Parts& parts) { return fmt::format("{}", fmt::join(parts, "/")); }
+
 class LinkPlanner {
  public:
   explicit LinkPlanner(const Tree& tree) : m_tree(tree) {}
@@ -39,8 +62,11 @@ class LinkPlanner {
     return first != m_tree.end() && first->first.starts_with(directory + "/");
   }
 
+  // The first wish for a name counts: an Nsight may be there in two versions.
   void add(const std::string& path, std::string target) {
-    if (!has(path) && !has_below(path)) m_links.push_back({path, std::move(target)});
+    const bool is_planned =
+        std::any_of(m_links.begin(), m_links.end(), [&](const LinkToMake& link) { return link.path == path; });
+    if (!is_planned && !has(path) && !has_below(path)) m_links.push_back({path, std::move(target)});
   }
 
   // f(name) for each thing directly in the directory.
@@ -109,6 +135,20 @@ std::string installed_path(std::string_view path, std::string_view component, co
   return std::string(path);
 }
 
+std::string installed_target(std::string_view path, std::string_view target, std::string_view component,
+                             const ComponentRow* row, std::string_view target_directory) {
+  const std::string archived = joined(followed(directory_of(path), target));
+  const std::string place = installed_path(path, component, row, target_directory);
+  const std::string led_to = installed_path(archived, component, row, target_directory);
+  if (place == path && led_to == archived) return std::string(target);
+  Parts from = directory_of(place);
+  Parts to = followed({}, led_to);
+  const auto differ = std::mismatch(from.begin(), from.end(), to.begin(), to.end());
+  Parts way(static_cast<std::size_t>(from.end() - differ.first), "..");
+  way.insert(way.end(), differ.second, to.end());
+  return way.empty() ? "." : joined(way);
+}
+
 std::vector<LinkToMake> plan_links(const Tree& tree, std::string_view target_directory) {
   LinkPlanner planner(tree);
   const std::string target = fmt::format("targets/{}", target_directory);
@@ -164,8 +204,10 @@ std::vector<std::string> missing_compiler_files(const Tree& tree) {
                            "include/cuda_runtime.h", "lib/libcudart_static.a", "lib/libcudadevrt.a"})
     if (!tree.contains(path)) missing.emplace_back(path);
   const auto libdevice = tree.lower_bound("nvvm/libdevice/");
-  if (libdevice == tree.end() || !libdevice->first.starts_with("nvvm/libdevice/")) missing.emplace_back("nvvm/libdevice");
-  if (!tree.contains("include/nv/target") && !tree.contains("include/cccl/nv/target")) missing.emplace_back("nv/target");
+  if (libdevice == tree.end() || !libdevice->first.starts_with("nvvm/libdevice/"))
+    missing.emplace_back("nvvm/libdevice");
+  if (!tree.contains("include/nv/target") && !tree.contains("include/cccl/nv/target"))
+    missing.emplace_back("nv/target");
   return missing;
 }
 

@@ -18,6 +18,11 @@ namespace cudaenv::core {
 std::string installed_path(std::string_view path, std::string_view component, const ComponentRow* row,
                            std::string_view target_directory);
 
+// What the link at `path` of an archive says in the toolkit: its own words, unless it or what it leads to was moved.
+// `target` is relative and stays in the archive.
+std::string installed_target(std::string_view path, std::string_view target, std::string_view component,
+                             const ComponentRow* row, std::string_view target_directory);
+
 // What stands at each path of the merged tree; links carry their target.
 struct TreeEntry {
   enum class Type { file, directory, link } type;

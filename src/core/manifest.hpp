@@ -29,11 +29,11 @@ struct PlatformArchives {
 };
 
 struct Component {
-  std::string name;         // cuda_nvcc
-  std::string human_name;   // CUDA NVCC
+  std::string name;        // cuda_nvcc
+  std::string human_name;  // CUDA NVCC
   std::string license;
   std::string license_path;
-  std::string version;      // the component's own: 12.4.131
+  std::string version;  // the component's own: 12.4.131
   std::vector<PlatformArchives> platforms;
 
   const PlatformArchives* archives_for(std::string_view platform) const;
@@ -42,8 +42,8 @@ struct Component {
 // NVIDIA's list of the archives of one release of one product, redistrib_<version>.json.
 struct Manifest {
   std::string release_date;
-  std::string release_label;    // empty in old ones
-  std::string release_product;  // empty in old ones
+  std::string release_label;          // empty in old ones
+  std::string release_product;        // empty in old ones
   std::vector<Component> components;  // sorted by name
 
   const Component* find(std::string_view name) const;

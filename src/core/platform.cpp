@@ -14,6 +14,11 @@ namespace {
 // Jetson's own archives end with 12.9; from 13.0 on it takes those of Arm servers.
 constexpr std::uint32_t k_first_major_shared_by_tegra = 13;
 
+// Whether a toolkit can be made for it. "linux-all" holds scripts that fit everywhere; Windows comes as .zip.
+bool is_toolkit_platform(std::string_view platform) {
+  return platform.starts_with("linux-") && platform != "linux-all";
+}
+
 bool has_platform(const Manifest& manifest, std::string_view platform) {
   for (const Component& component : manifest.components)
     if (component.archives_for(platform)) return true;
@@ -24,7 +29,7 @@ Error not_published(std::string_view platform, const Version& release, const Man
   std::set<std::string> platforms;
   for (const Component& component : manifest.components)
     for (const PlatformArchives& archives : component.platforms)
-      if (archives.platform.starts_with("linux-") && archives.platform != "linux-all") platforms.insert(archives.platform);
+      if (is_toolkit_platform(archives.platform)) platforms.insert(base::escaped(archives.platform));
   return Error{ErrorKind::not_found,
                fmt::format("CUDA {} has no archives for {}", to_text(release), base::escaped(platform)),
                "cudaenv install --list",
@@ -44,7 +49,7 @@ Result<std::string> platform_for(const Machine& machine, const Version& release,
 }
 
 Result<void> check_platform(std::string_view platform, const Version& release, const Manifest& manifest) {
-  if (has_platform(manifest, platform)) return {};
+  if (is_toolkit_platform(platform) && has_platform(manifest, platform)) return {};
   return fail(not_published(platform, release, manifest));
 }
 

@@ -22,7 +22,7 @@ struct Machine {
 [[nodiscard]] Result<std::string> platform_for(const Machine& machine, const Version& release,
                                                const Manifest& manifest);
 
-// ErrorKind::not_found, naming those there are, unless some component has an archive for the platform.
+// ErrorKind::not_found, naming those there are, unless it is a Linux and some component has an archive for it.
 [[nodiscard]] Result<void> check_platform(std::string_view platform, const Version& release, const Manifest& manifest);
 
 // The directory under targets/ that nvcc and CMake look for: x86_64-linux, sbsa-linux, aarch64-linux, ppc64le-linux.

@@ -54,22 +54,30 @@ std::vector<Version> published_around(const Version& wanted, const std::vector<V
   return around;
 }
 
+Version first_with_archives(const Registry& registry) {
+  for (const ReleaseRow& row : registry.releases)
+    if (row.has_archives) return row.release;
+  return {};
+}
+
 Error not_published(const Spec& spec, const std::vector<Version>& published, const Registry& registry) {
   const Version& version = spec.version;
-  const auto known = spec.given >= 2 ? releases_of(registry, version.major, version.minor)
-                                     : releases_of(registry, version.major);
-  const bool is_before_archives =
-      !known.empty() && std::none_of(known.begin(), known.end(), [&](const ReleaseRow& row) {
-        return spec.matches(row.release) && row.has_archives;
-      }) && was_released(registry, version.major, version.minor) == Released::yes;
-  if (is_before_archives)
-    return with_nearest({ErrorKind::not_found,
-                         fmt::format("CUDA {} was published without redistributable archives", spec.text),
-                         {},
-                         {"they start with 11.4.2; an older toolkit can be registered with `cudaenv adopt DIRECTORY`"}},
-                        nearest(spec, registry));
-  return with_nearest({ErrorKind::not_found, fmt::format("CUDA {} is not among the releases published here", spec.text)},
-                      published_around(version, published));
+  const auto known =
+      spec.given >= 2 ? releases_of(registry, version.major, version.minor) : releases_of(registry, version.major);
+  const auto asked = [&](const ReleaseRow& row) { return spec.matches(row.release); };
+  const bool is_released = std::any_of(known.begin(), known.end(), asked);
+  const bool has_archives =
+      std::any_of(known.begin(), known.end(), [&](const ReleaseRow& row) { return asked(row) && row.has_archives; });
+  if (is_released && !has_archives) {
+    Error error{ErrorKind::not_found, fmt::format("CUDA {} was published without redistributable archives", spec.text)};
+    if (const Version first = first_with_archives(registry); known.front().release < first)
+      error.details.push_back(fmt::format(
+          "they start with {}; an older toolkit can be registered with `cudaenv adopt DIRECTORY`", to_text(first)));
+    return with_nearest(std::move(error), nearest(spec, registry));
+  }
+  return with_nearest(
+      {ErrorKind::not_found, fmt::format("CUDA {} is not among the releases published here", spec.text)},
+      published_around(version, published));
 }
 
 }  // namespace
@@ -89,8 +97,8 @@ std::optional<Error> mistaken_number(const Spec& spec, const Registry& registry)
                    "cudaenv install " + release};
     }
   }
-  const Released released = spec.given == 3 ? was_released(registry, version)
-                                            : was_released(registry, version.major, version.minor);
+  const Released released =
+      spec.given == 3 ? was_released(registry, version) : was_released(registry, version.major, version.minor);
   if (released != Released::no) return std::nullopt;
   return with_nearest({ErrorKind::not_found, fmt::format("CUDA {} was never released", spec.text)},
                       nearest(spec, registry));
@@ -108,7 +116,8 @@ Result<Version> choose_release(const Spec& spec, const std::vector<Version>& pub
   }
   if (newest) return *newest;
   if (published.empty())
-    return fail(ErrorKind::not_found, fmt::format("CUDA {} is not published here: there are no releases at all", spec.text));
+    return fail(ErrorKind::not_found,
+                fmt::format("CUDA {} is not published here: there are no releases at all", spec.text));
   if (auto mistake = mistaken_number(spec, registry)) return fail(std::move(*mistake));
   return fail(not_published(spec, published, registry));
 }

@@ -11,8 +11,9 @@
 namespace cudaenv::core {
 
 // The release to install for a spec: the newest of those published that it stands for; `auto` and `latest` are the
-// newest of all, previews left out. ErrorKind::not_found says which of the ways to be wrong it is: a component's number (12.4.131), a
-// minor that was never released (12.7), a release from before the archives (11.2), or one that this base lacks.
+// newest of all, previews left out. ErrorKind::not_found says which of the ways to be wrong it is: a component's number
+// (12.4.131), a minor that was never released (12.7), a release from before the archives (11.2), or one that this base
+// lacks.
 [[nodiscard]] Result<Version> choose_release(const Spec& spec, const std::vector<Version>& published,
                                              const Registry& registry);
 

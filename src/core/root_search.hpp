@@ -43,8 +43,7 @@ RootOutcome find_roots(System& system, std::string_view beside, std::string_view
     root.assign(path);
   };
   if (const char* shared = system.variable("CUDAENV_SHARED_ROOT")) {
-    if (*shared && !is_plain_absolute_path(shared))
-      return {RootStatus::bad_variable, "CUDAENV_SHARED_ROOT", shared};
+    if (*shared && !is_plain_absolute_path(shared)) return {RootStatus::bad_variable, "CUDAENV_SHARED_ROOT", shared};
     assign(roots.shared, shared);
   } else if (system.exists(PathText(k_default_shared_root).c_str())) {
     roots.shared.assign(k_default_shared_root);

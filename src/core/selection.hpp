@@ -138,8 +138,7 @@ class Selector {
       case VersionTextStatus::empty:
         if (is_file) m_system.warn(SelectionWarning{WarningKind::empty_file, origin, {}});
         return {};
-      case VersionTextStatus::invalid:
-        return {SelectionStatus::invalid, origin, {}, parsed.word, {}, {}, 0};
+      case VersionTextStatus::invalid: return {SelectionStatus::invalid, origin, {}, parsed.word, {}, {}, 0};
       case VersionTextStatus::utf16: return {SelectionStatus::utf16, origin, {}, {}, {}, {}, 0};
       case VersionTextStatus::too_large: return {SelectionStatus::too_large, origin, {}, {}, {}, {}, 0};
       case VersionTextStatus::spec: break;
@@ -160,8 +159,7 @@ class Selector {
     switch (outcome.status) {
       case ReadStatus::absent: return {};
       case ReadStatus::not_a_file: m_system.warn(SelectionWarning{WarningKind::not_a_file, origin, {}}); return {};
-      case ReadStatus::failed:
-        return {SelectionStatus::unreadable, origin, {}, {}, {}, {}, outcome.system_error};
+      case ReadStatus::failed: return {SelectionStatus::unreadable, origin, {}, {}, {}, {}, outcome.system_error};
       case ReadStatus::ok: break;
     }
     return from_text(std::string_view(m_content, outcome.size), origin);

@@ -25,9 +25,9 @@ enum class VersionTextStatus {
 struct VersionText {
   VersionTextStatus status = VersionTextStatus::empty;
   Spec spec;
-  std::string_view word;    // the first word, spec or not
-  std::uint32_t line = 0;   // of that word, from 1
-  std::string_view extra;   // a further word, which is ignored; empty if there is none
+  std::string_view word;   // the first word, spec or not
+  std::uint32_t line = 0;  // of that word, from 1
+  std::string_view extra;  // a further word, which is ignored; empty if there is none
   std::uint32_t extra_line = 0;
 };
 

@@ -6,9 +6,10 @@
 namespace cudaenv::shell {
 namespace {
 
-// fish keeps PATH and its like as lists and joins them itself.
+// fish keeps PATH as a list. Other path variables it splits at the colons itself; before 3.0 it kept them as one text,
+// which a list would have broken: it joined that with blanks.
 std::string fish_words(const std::string& name, const std::string& value) {
-  if (!name.ends_with("PATH")) return quote(Shell::fish, value);
+  if (name != "PATH") return quote(Shell::fish, value);
   std::string words;
   for (const std::string_view element : base::split(value, ':')) {
     if (!words.empty()) words += ' ';

@@ -86,9 +86,15 @@ constexpr EscapeRow k_escape_rows[] = {
     {"two_bytes", "caf\xc3\xa9", "caf\xc3\xa9"},
     {"three_bytes", "\xe2\x82\xac", "\xe2\x82\xac"},
     {"four_bytes", "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
-    {"C1_control_sequence_introducer", "\xc2\x9b" "31m", "\\xc2\\x9b31m"},
+    {"C1_control_sequence_introducer",
+     "\xc2\x9b"
+     "31m",
+     "\\xc2\\x9b31m"},
     {"no_break_space_is_no_control", "\xc2\xa0", "\xc2\xa0"},
-    {"raw_C1_byte", "\x9b" "31m", "\\x9b31m"},
+    {"raw_C1_byte",
+     "\x9b"
+     "31m",
+     "\\x9b31m"},
     {"latin_1", "caf\xe9 x", "caf\\xe9 x"},
     {"cut_sequence", "\xe2\x82", "\\xe2\\x82"},
     {"overlong_escape", "\xc0\x9b", "\\xc0\\x9b"},
@@ -101,7 +107,10 @@ INSTANTIATE_TEST_SUITE_P(Rows, FixedTextEscape, testing::ValuesIn(k_escape_rows)
 
 TEST(FixedText, escape_stops_after_so_many_bytes_but_not_inside_a_character) {
   FixedText<64> text;
-  text.append_escaped("abc\xc3\xa9" "def", 4);
+  text.append_escaped(
+      "abc\xc3\xa9"
+      "def",
+      4);
   EXPECT_EQ(text.view(), "abc\xc3\xa9...");
   text.clear();
   text.append_escaped("abc", 3);

@@ -64,8 +64,8 @@ const Row k_rows[] = {
     {"too_long_home", nothing, "", "/" + std::string(k_longest_root, 'h'), RootStatus::no_home},
     {"shared_by_default", [](S s) { s.directory("/opt/cudaenv"); }, "", "/home/u", found, "/home/u/.cudaenv",
      "/opt/cudaenv"},
-    {"shared_by_variable", [](S s) { s.set("CUDAENV_SHARED_ROOT", "/sw/"); }, "", "/home/u", found,
-     "/home/u/.cudaenv", "/sw"},
+    {"shared_by_variable", [](S s) { s.set("CUDAENV_SHARED_ROOT", "/sw/"); }, "", "/home/u", found, "/home/u/.cudaenv",
+     "/sw"},
     {"shared_variable_in_place_of_the_default",
      [](S s) {
        s.directory("/opt/cudaenv");
@@ -82,8 +82,8 @@ const Row k_rows[] = {
      RootStatus::bad_variable},
     {"SYS_03_shim_of_the_shared_root", [](S s) { s.directory("/opt/cudaenv"); }, "/opt/cudaenv", "/home/u", found,
      "/home/u/.cudaenv", "/opt/cudaenv"},
-    {"SYS_03_shim_of_the_shared_root_without_home", [](S s) { s.directory("/opt/cudaenv"); }, "/opt/cudaenv", "",
-     found, "/opt/cudaenv", ""},
+    {"SYS_03_shim_of_the_shared_root_without_home", [](S s) { s.directory("/opt/cudaenv"); }, "/opt/cudaenv", "", found,
+     "/opt/cudaenv", ""},
     {"one_root_for_both",
      [](S s) {
        s.set("CUDAENV_ROOT", "/sw");

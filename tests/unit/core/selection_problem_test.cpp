@@ -59,7 +59,8 @@ const Row k_rows[] = {
      "cudaenv: CUDA 12.11 is not installed (set by the variable CUDAENV_VERSION)\n"
      "  installed: 12.4.1, 12.10.0\n"
      "try: cudaenv install 12.11\n"},
-    {"missing_name", [](S s) {
+    {"missing_name",
+     [](S s) {
        s.toolkit("/r", "site");
        s.file("/r/version", "mine");
      },
@@ -68,30 +69,40 @@ const Row k_rows[] = {
      "try: cudaenv adopt DIRECTORY --name mine\n"},
     {"VER_02_path", [](S s) { s.file(k_file, "../../tmp/x\n"); },
      "cudaenv: /proj/.cuda-version:1: \"../../tmp/x\" is not a version\n"
-     "  expected " + std::string(k_spec_expected) + "\n"
-     "try: cudaenv local VERSION\n"},
+     "  expected " +
+         std::string(k_spec_expected) +
+         "\n"
+         "try: cudaenv local VERSION\n"},
     {"VER_01_control_bytes_are_escaped", [](S s) { s.file(k_file, "\x1b[31m12\n"); },
      "cudaenv: /proj/.cuda-version:1: \"\\x1b[31m12\" is not a version\n"
-     "  expected " + std::string(k_spec_expected) + "\n"
-     "try: cudaenv local VERSION\n"},
+     "  expected " +
+         std::string(k_spec_expected) +
+         "\n"
+         "try: cudaenv local VERSION\n"},
     {"long_word_is_cut", [](S s) { s.set("CUDAENV_VERSION", std::string(60000, '1')); },
-     "cudaenv: CUDAENV_VERSION: \"" + std::string(80, '1') + "...\" is not a version\n"
-     "  expected " + std::string(k_spec_expected) + "\n"
-     "try: unset CUDAENV_VERSION\n"},
+     "cudaenv: CUDAENV_VERSION: \"" + std::string(80, '1') +
+         "...\" is not a version\n"
+         "  expected " +
+         std::string(k_spec_expected) +
+         "\n"
+         "try: unset CUDAENV_VERSION\n"},
     {"global_file", [](S s) { s.file("/r/version", "1/2"); },
      "cudaenv: /r/version:1: \"1/2\" is not a version\n"
-     "  expected " + std::string(k_spec_expected) + "\n"
-     "try: cudaenv global VERSION\n"},
+     "  expected " +
+         std::string(k_spec_expected) +
+         "\n"
+         "try: cudaenv global VERSION\n"},
     {"utf16", [](S s) { s.file(k_file, "\xff\xfe"); },
      "cudaenv: /proj/.cuda-version is saved as UTF-16\n"
      "  save it as UTF-8, or write it anew\n"
      "try: cudaenv local VERSION\n"},
     {"too_large", [](S s) { s.file(k_file, std::string(70000, '\n')); },
      "cudaenv: /proj/.cuda-version is larger than 64 KiB\n"
-     "  expected " + std::string(k_spec_expected) + "\n"
-     "try: cudaenv local VERSION\n"},
-    {"unreadable", [](S s) { s.unreadable(k_file); },
-     "cudaenv: cannot read /proj/.cuda-version: Permission denied\n"},
+     "  expected " +
+         std::string(k_spec_expected) +
+         "\n"
+         "try: cudaenv local VERSION\n"},
+    {"unreadable", [](S s) { s.unreadable(k_file); }, "cudaenv: cannot read /proj/.cuda-version: Permission denied\n"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Rows, SelectionProblem, testing::ValuesIn(k_rows), test::RowName());
@@ -206,11 +217,14 @@ TEST_P(WarningText, reads) {
 }
 
 const WarningRow k_warning_rows[] = {
-    {"empty", {WarningKind::empty_file, {OriginKind::project_file, k_file, 0}, {}},
+    {"empty",
+     {WarningKind::empty_file, {OriginKind::project_file, k_file, 0}, {}},
      "/proj/.cuda-version is empty and is skipped"},
-    {"not_a_file", {WarningKind::not_a_file, {OriginKind::project_file, k_file, 0}, {}},
+    {"not_a_file",
+     {WarningKind::not_a_file, {OriginKind::project_file, k_file, 0}, {}},
      "/proj/.cuda-version is not a file and is skipped"},
-    {"extra_word", {WarningKind::extra_word, {OriginKind::project_file, k_file, 2}, "11.8\a"},
+    {"extra_word",
+     {WarningKind::extra_word, {OriginKind::project_file, k_file, 2}, "11.8\a"},
      "/proj/.cuda-version:2: only the first version counts, \"11.8\\x07\" is ignored"},
 };
 

@@ -117,7 +117,8 @@ const Row k_order[] = {
        s.file("/home/u/.cudaenv/version", "12.4");
      },
      "system from /home/u/proj/.cuda-version:1"},
-    {"outside_of_any_project", [](S s) {
+    {"outside_of_any_project",
+     [](S s) {
        s.enter("/");
        s.file("/home/u/proj/.cuda-version", "11.8");
      },
@@ -131,31 +132,38 @@ const Row k_files[] = {
      k_v + "12.4.1 from /home/u/proj/.cuda-version:1"},
     {"line_is_counted", [](S s) { s.file("/home/u/proj/.cuda-version", "# CUDA\n\n12.4\n"); },
      k_v + "12.4.1 from /home/u/proj/.cuda-version:3"},
-    {"further_word_warns", [](S s) { s.file("/home/u/proj/.cuda-version", "12.4\n11.8\n"); },
-     k_v + "12.4.1 from /home/u/proj/.cuda-version:1", {WarningKind::extra_word}},
+    {"further_word_warns",
+     [](S s) { s.file("/home/u/proj/.cuda-version", "12.4\n11.8\n"); },
+     k_v + "12.4.1 from /home/u/proj/.cuda-version:1",
+     {WarningKind::extra_word}},
     {"empty_file_is_skipped",
      [](S s) {
        s.file("/home/u/proj/src/.cuda-version", "# nothing\n");
        s.file("/home/u/proj/.cuda-version", "11.8");
      },
-     k_v + "11.8.0 from /home/u/proj/.cuda-version:1", {WarningKind::empty_file}},
-    {"empty_global_is_skipped", [](S s) {
+     k_v + "11.8.0 from /home/u/proj/.cuda-version:1",
+     {WarningKind::empty_file}},
+    {"empty_global_is_skipped",
+     [](S s) {
        s.file("/home/u/.cudaenv/version", "");
        s.file("/opt/cudaenv/version", "11.8");
      },
-     k_v + "11.8.0 from /opt/cudaenv/version:1", {WarningKind::empty_file}},
+     k_v + "11.8.0 from /opt/cudaenv/version:1",
+     {WarningKind::empty_file}},
     {"directory_is_skipped",
      [](S s) {
        s.directory("/home/u/proj/src/.cuda-version");
        s.file("/home/u/proj/.cuda-version", "11.8");
      },
-     k_v + "11.8.0 from /home/u/proj/.cuda-version:1", {WarningKind::not_a_file}},
+     k_v + "11.8.0 from /home/u/proj/.cuda-version:1",
+     {WarningKind::not_a_file}},
     {"fifo_is_skipped",
      [](S s) {
        s.fifo("/home/u/proj/src/.cuda-version");
        s.file("/home/u/proj/.cuda-version", "11.8");
      },
-     k_v + "11.8.0 from /home/u/proj/.cuda-version:1", {WarningKind::not_a_file}},
+     k_v + "11.8.0 from /home/u/proj/.cuda-version:1",
+     {WarningKind::not_a_file}},
     {"dangling_link_is_absent",
      [](S s) {
        s.link("/home/u/proj/src/.cuda-version", "nowhere");
@@ -178,7 +186,12 @@ const Row k_files[] = {
      "invalid: ../../tmp/x from /home/u/proj/.cuda-version:1"},
     {"VER_02_path_in_the_variable", [](S s) { s.set("CUDAENV_VERSION", "../11.8.0"); },
      "invalid: ../11.8.0 from CUDAENV_VERSION"},
-    {"utf16", [](S s) { s.file("/home/u/proj/.cuda-version", std::string_view("\xff\xfe" "1\0", 4)); },
+    {"utf16",
+     [](S s) {
+       s.file("/home/u/proj/.cuda-version", std::string_view("\xff\xfe"
+                                                             "1\0",
+                                                             4));
+     },
      "utf16 from /home/u/proj/.cuda-version"},
     {"too_large",
      [](S s) { s.file("/home/u/proj/.cuda-version", "12.4\n" + std::string(k_largest_version_file, '\n')); },
@@ -223,17 +236,20 @@ const Row k_places[] = {
        s.set("PWD", "/elsewhere");
      },
      k_v + "11.8.0 from /home/u/proj/.cuda-version:1"},
-    {"PWD_of_nothing", [](S s) {
+    {"PWD_of_nothing",
+     [](S s) {
        s.file("/home/u/proj/.cuda-version", "11.8");
        s.set("PWD", "/gone");
      },
      k_v + "11.8.0 from /home/u/proj/.cuda-version:1"},
-    {"relative_PWD", [](S s) {
+    {"relative_PWD",
+     [](S s) {
        s.file("/home/u/proj/.cuda-version", "11.8");
        s.set("PWD", "proj/src");
      },
      k_v + "11.8.0 from /home/u/proj/.cuda-version:1"},
-    {"empty_PWD", [](S s) {
+    {"empty_PWD",
+     [](S s) {
        s.file("/home/u/proj/.cuda-version", "11.8");
        s.set("PWD", "");
      },
@@ -246,65 +262,76 @@ const Row k_places[] = {
        s.set("PWD", "/home/u/other/../proj/src");
      },
      k_v + "11.8.0 from /home/u/proj/.cuda-version:1"},
-    {"PWD_with_a_dot", [](S s) {
+    {"PWD_with_a_dot",
+     [](S s) {
        s.file("/home/u/proj/.cuda-version", "11.8");
        s.set("PWD", "/home/u/./proj/src");
      },
      k_v + "11.8.0 from /home/u/proj/.cuda-version:1"},
-    {"PWD_with_a_dot_at_the_end", [](S s) {
+    {"PWD_with_a_dot_at_the_end",
+     [](S s) {
        s.file("/home/u/proj/src/.cuda-version", "11.8");
        s.set("PWD", "/home/u/proj/src/.");
      },
      k_v + "11.8.0 from /home/u/proj/src/.cuda-version:1"},
-    {"hidden_directory_is_no_dot", [](S s) {
+    {"hidden_directory_is_no_dot",
+     [](S s) {
        s.directory("/home/u/.../..x");
        s.file("/home/u/.../.cuda-version", "11.8");
        s.enter("/home/u/.../..x");
        s.set("PWD", "/home/u/.../..x");
      },
      k_v + "11.8.0 from /home/u/.../.cuda-version:1"},
-    {"PWD_with_a_slash_at_the_end", [](S s) {
+    {"PWD_with_a_slash_at_the_end",
+     [](S s) {
        s.file("/home/u/proj/src/.cuda-version", "11.8");
        s.set("PWD", "/home/u/proj/src/");
      },
      k_v + "11.8.0 from /home/u/proj/src/.cuda-version:1"},
-    {"PWD_with_double_slashes", [](S s) {
+    {"PWD_with_double_slashes",
+     [](S s) {
        s.file("/home/u/.cuda-version", "11.8");
        s.set("PWD", "/home//u///proj/src//");
      },
      k_v + "11.8.0 from /home//u/.cuda-version:1"},
-    {"PWD_of_the_top_directory", [](S s) {
+    {"PWD_of_the_top_directory",
+     [](S s) {
        s.enter("/");
        s.set("PWD", "/");
        s.file("/.cuda-version", "11.8");
      },
      k_v + "11.8.0 from /.cuda-version:1"},
-    {"PWD_of_two_slashes", [](S s) {
+    {"PWD_of_two_slashes",
+     [](S s) {
        s.enter("/");
        s.set("PWD", "//");
        s.file("/.cuda-version", "11.8");
      },
      k_v + "11.8.0 from //.cuda-version:1"},
-    {"removed_directory_has_no_project", [](S s) {
+    {"removed_directory_has_no_project",
+     [](S s) {
        s.enter("");
        s.set("PWD", "/home/u/proj/src");
        s.file("/home/u/proj/.cuda-version", "11.8");
        s.file("/home/u/.cudaenv/version", "12.4");
      },
      k_v + "12.4.1 from /home/u/.cudaenv/version:1"},
-    {"deep_tree", [](S s) {
+    {"deep_tree",
+     [](S s) {
        s.enter(deep(3900));
        s.directory(deep(3900));
        s.file("/home/u/proj/.cuda-version", "11.8");
      },
      k_v + "11.8.0 from /home/u/proj/.cuda-version:1"},
-    {"directory_whose_version_file_has_no_path", [](S s) {
+    {"directory_whose_version_file_has_no_path",
+     [](S s) {
        s.enter(deep(4090));
        s.directory(deep(4090));
        s.file("/home/u/proj/.cuda-version", "11.8");
      },
      k_v + "11.8.0 from /home/u/proj/.cuda-version:1"},
-    {"directory_that_has_no_path", [](S s) {
+    {"directory_that_has_no_path",
+     [](S s) {
        s.enter(deep(9000));
        s.file("/home/u/proj/.cuda-version", "11.8");
      },
@@ -317,7 +344,8 @@ void ask(S s, const std::string& spec) { s.set("CUDAENV_VERSION", spec); }
 // What counts as installed, and which of it a spec takes.
 const Row k_installed[] = {
     {"VER_09_minor_is_compared_as_a_number", [](S s) { ask(s, "12"); }, k_v + "12.10.0 from CUDAENV_VERSION"},
-    {"minor_takes_newest_patch", [](S s) {
+    {"minor_takes_newest_patch",
+     [](S s) {
        s.toolkit(k_own, "12.4.0");
        s.toolkit(k_own, "12.4.10");
        ask(s, "12.4");
@@ -336,72 +364,85 @@ const Row k_installed[] = {
     {"missing_patch", [](S s) { ask(s, "12.4.0"); }, "not installed: 12.4.0 from CUDAENV_VERSION"},
     {"text_prefix_is_none", [](S s) { ask(s, "1"); }, "not installed: 1 from CUDAENV_VERSION"},
     {"missing_name", [](S s) { ask(s, "mine"); }, "not installed: mine from CUDAENV_VERSION"},
-    {"without_receipt_is_a_leftover", [](S s) {
+    {"without_receipt_is_a_leftover",
+     [](S s) {
        s.directory("/home/u/.cudaenv/versions/12.10.1/bin");
        ask(s, "12");
      },
      k_v + "12.10.0 from CUDAENV_VERSION"},
-    {"two_leftovers_in_a_row", [](S s) {
+    {"two_leftovers_in_a_row",
+     [](S s) {
        s.directory("/home/u/.cudaenv/versions/12.10.1/bin");
        s.directory("/home/u/.cudaenv/versions/12.10.2/bin");
        ask(s, "latest");
      },
      k_v + "12.10.0 from CUDAENV_VERSION"},
-    {"leftover_asked_for_by_name", [](S s) {
+    {"leftover_asked_for_by_name",
+     [](S s) {
        s.directory("/home/u/.cudaenv/versions/12.10.1/bin");
        ask(s, "12.10.1");
      },
      "not installed: 12.10.1 from CUDAENV_VERSION"},
-    {"staging_directory_is_no_release", [](S s) {
+    {"staging_directory_is_no_release",
+     [](S s) {
        s.toolkit(k_own, ".12.11.0.staging");
        s.toolkit(k_own, "12.11.0.partial");
        ask(s, "12");
      },
      k_v + "12.10.0 from CUDAENV_VERSION"},
-    {"file_is_no_toolkit", [](S s) {
+    {"file_is_no_toolkit",
+     [](S s) {
        s.file("/home/u/.cudaenv/versions/12.11.0", "");
        ask(s, "12");
      },
      k_v + "12.10.0 from CUDAENV_VERSION"},
-    {"adopted_under_a_name", [](S s) {
+    {"adopted_under_a_name",
+     [](S s) {
        s.directory("/usr/local/cuda-12.2/bin");
        s.link("/home/u/.cudaenv/versions/mine", "/usr/local/cuda-12.2");
        ask(s, "mine");
      },
      k_v + "mine from CUDAENV_VERSION"},
-    {"adopted_as_a_release", [](S s) {
+    {"adopted_as_a_release",
+     [](S s) {
        s.directory("/usr/local/cuda-12.11/bin");
        s.link("/home/u/.cudaenv/versions/12.11.0", "/usr/local/cuda-12.11");
        ask(s, "12");
      },
      k_v + "12.11.0 from CUDAENV_VERSION"},
-    {"adopted_directory_that_is_gone", [](S s) {
+    {"adopted_directory_that_is_gone",
+     [](S s) {
        s.link("/home/u/.cudaenv/versions/12.11.0", "/usr/local/cuda-12.11");
        ask(s, "12");
      },
      k_v + "12.10.0 from CUDAENV_VERSION"},
-    {"adopted_name_is_not_latest", [](S s) {
+    {"adopted_name_is_not_latest",
+     [](S s) {
        s.directory("/usr/local/cuda-99/bin");
        s.link("/home/u/.cudaenv/versions/z99", "/usr/local/cuda-99");
        ask(s, "latest");
      },
      k_v + "12.10.0 from CUDAENV_VERSION"},
-    {"shared_root_offers_its_toolkits", [](S s) {
+    {"shared_root_offers_its_toolkits",
+     [](S s) {
        s.toolkit(k_shared, "13.0.2");
        ask(s, "13");
      },
      "/opt/cudaenv/versions/13.0.2 from CUDAENV_VERSION"},
-    {"newest_of_both_roots", [](S s) {
+    {"newest_of_both_roots",
+     [](S s) {
        s.toolkit(k_shared, "12.11.0");
        ask(s, "12");
      },
      "/opt/cudaenv/versions/12.11.0 from CUDAENV_VERSION"},
-    {"own_before_shared", [](S s) {
+    {"own_before_shared",
+     [](S s) {
        s.toolkit(k_shared, "12.10.0");
        ask(s, "12");
      },
      k_v + "12.10.0 from CUDAENV_VERSION"},
-    {"shared_in_place_of_an_own_leftover", [](S s) {
+    {"shared_in_place_of_an_own_leftover",
+     [](S s) {
        s.directory("/home/u/.cudaenv/versions/12.11.0");
        s.toolkit(k_shared, "12.11.0");
        ask(s, "12");

@@ -41,9 +41,18 @@ constexpr Row k_rows[] = {
     {"VER_01_carriage_return_line_feed", "12.4\r\n", Status::spec, "12.4", 1},
     {"VER_01_carriage_return", "12.4\r", Status::spec, "12.4", 1},
     {"VER_01_lines_of_an_old_mac", "# a\r12.4\r", Status::spec, "12.4", 2},
-    {"byte_order_mark", "\xef\xbb\xbf""12.4\n", Status::spec, "12.4", 1},
+    {"byte_order_mark",
+     "\xef\xbb\xbf"
+     "12.4\n",
+     Status::spec, "12.4", 1},
     {"byte_order_mark_alone", "\xef\xbb\xbf", Status::empty},
-    {"second_byte_order_mark", "\xef\xbb\xbf\xef\xbb\xbf""12.4", Status::invalid, "\xef\xbb\xbf""12.4", 1},
+    {"second_byte_order_mark",
+     "\xef\xbb\xbf\xef\xbb\xbf"
+     "12.4",
+     Status::invalid,
+     "\xef\xbb\xbf"
+     "12.4",
+     1},
     {"blanks_around", "\t 12.4 \t\n", Status::spec, "12.4", 1},
     {"blank_lines_and_comments", "\n# why\r\n\n  12.4\n", Status::spec, "12.4", 4},
     {"comment_behind", "12.4 # why\n", Status::spec, "12.4", 1},
@@ -61,8 +70,16 @@ constexpr Row k_rows[] = {
     {"first_word_decides", "x/y 12.4", Status::invalid, "x/y", 1, "12.4", 1},
     {"nul", "12.4\0"sv, Status::invalid, "12.4\0"sv, 1},
     {"escape", "\x1b[31m12", Status::invalid, "\x1b[31m12", 1},
-    {"utf16_little", "\xff\xfe""1\0""2\0"sv, Status::utf16},
-    {"utf16_big", "\xfe\xff\0""1\0""2"sv, Status::utf16},
+    {"utf16_little",
+     "\xff\xfe"
+     "1\0"
+     "2\0"sv,
+     Status::utf16},
+    {"utf16_big",
+     "\xfe\xff\0"
+     "1\0"
+     "2"sv,
+     Status::utf16},
 };
 
 INSTANTIATE_TEST_SUITE_P(Rows, VersionFile, testing::ValuesIn(k_rows), test::RowName());
