@@ -62,14 +62,14 @@ Value to_value(const ReceiptFile& file) {
 }
 
 ReceiptComponent component_of(const Value& value) {
-  return {std::string(value.text("name")),           std::string(value.text("version")),
-          std::string(value.text("license")),        std::string(value.text("license_sha256")),
-          std::string(value.text("archive")),        std::string(value.text("archive_sha256")),
+  return {std::string(value.text("name")),    std::string(value.text("version")),
+          std::string(value.text("license")), std::string(value.text("license_sha256")),
+          std::string(value.text("archive")), std::string(value.text("archive_sha256")),
           size_in(value, "archive_size")};
 }
 
 ReceiptFile file_of(const Value& value) {
-  ReceiptFile file{std::string(value.text("path")), std::string(value.text("component")), 0, size_in(value, "size"),
+  ReceiptFile file{std::string(value.text("path")),   std::string(value.text("component")), 0, size_in(value, "size"),
                    std::string(value.text("sha256")), std::string(value.text("target"))};
   const std::string_view mode = value.text("mode");
   std::from_chars(mode.data(), mode.data() + mode.size(), file.mode, 8);
@@ -87,7 +87,8 @@ void for_each(const Value& document, std::string_view name, F f) {
 }  // namespace
 
 bool Receipt::has_component(std::string_view name) const {
-  return std::any_of(components.begin(), components.end(), [&](const auto& component) { return component.name == name; });
+  return std::any_of(components.begin(), components.end(),
+                     [&](const auto& component) { return component.name == name; });
 }
 
 std::string to_json(const Receipt& receipt) {

@@ -29,7 +29,7 @@ struct ReceiptFile {
   mode_t mode = 0;
   std::uint64_t size = 0;
   std::string sha256;
-  std::string target;     // of a link; then there are no mode, size and digest
+  std::string target;  // of a link; then there are no mode, size and digest
 };
 
 // What an installed toolkit is made of; the file that says that it is whole.
@@ -39,9 +39,9 @@ struct Receipt {
   std::string profile;
   std::vector<std::string> with;
   std::vector<std::string> without;
-  std::string source;            // base of the archives, without credentials
+  std::string source;  // base of the archives, without credentials
   std::string manifest_sha256;
-  std::string installed;         // UTC, 2026-01-31T12:00:00Z
+  std::string installed;  // UTC, 2026-01-31T12:00:00Z
   std::vector<ReceiptComponent> components;
   std::vector<ReceiptFile> files;
 

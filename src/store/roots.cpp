@@ -4,14 +4,25 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "core/root_search.hpp"
 #include "store/posix_system.hpp"
+#include "store/problem.hpp"
 
 namespace cudaenv::store {
 namespace {
+
+// The variables of the environment that was asked about, the files of this system.
+class RootSystem : public PosixSystem {
+ public:
+  explicit RootSystem(const base::Environment& environment) : m_environment(environment) {}
+  const char* variable(const char* name) const {
+    const auto value = m_environment.get(name);
+    return value ? value->data() : nullptr;  // the whole of a std::string, so it ends with a NUL
+  }
+
+ private:
+  const base::Environment& m_environment;
+};
 
 // HOME, or the home of the password database where HOME says nothing usable.
 std::string home_of(const base::Environment& environment) {
@@ -43,19 +54,13 @@ core::Roots Roots::for_selection() const {
 }
 
 Result<Roots> locate_roots(const base::Environment& environment) {
-  PosixSystem system;
+  RootSystem system(environment);
   core::Roots found;
   const core::RootOutcome outcome = core::find_roots(system, {}, home_of(environment), found);
-  switch (outcome.status) {
-    case core::RootStatus::found: break;
-    case core::RootStatus::bad_variable:
-      return fail(ErrorKind::config,
-                  fmt::format("{} is \"{}\"", outcome.variable, base::escaped(outcome.value)),
-                  fmt::format("export {}=/an/absolute/path", outcome.variable),
-                  {"it must be an absolute path without control characters"});
-    case core::RootStatus::no_home:
-      return fail(ErrorKind::config, "there is no home directory to keep toolkits in",
-                  "export CUDAENV_ROOT=/an/absolute/path");
+  if (outcome.status != core::RootStatus::found) {
+    core::ProblemText text;
+    core::describe_root_problem(outcome, text);
+    return fail(to_error(ErrorKind::config, text));
   }
   Roots roots{Root{std::string(found.own.view())}, std::nullopt};
   if (!found.shared.view().empty()) roots.shared = Root{std::string(found.shared.view())};

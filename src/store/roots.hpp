@@ -30,7 +30,7 @@ struct Roots {
   Root own;
   std::optional<Root> shared;
 
-  std::vector<const Root*> both() const;       // own first
+  std::vector<const Root*> both() const;  // own first
   std::vector<std::string> both_paths() const;
   core::Roots for_selection() const;
 };

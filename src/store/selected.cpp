@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "core/selection.hpp"
-#include "core/selection_problem.hpp"
 #include "store/posix_system.hpp"
+#include "store/problem.hpp"
 
 namespace cudaenv::store {
 namespace {
@@ -47,9 +47,7 @@ Selected owned(const core::Selection& selection, ProgramSelector& selector, Reco
   if (selection.status != core::SelectionStatus::system && selection.status != core::SelectionStatus::selected) {
     core::ProblemText text;
     core::describe_problem(selection, selector, std::strerror(selection.system_error), text);
-    Error error{kind_of(selection.status), std::string(text.message.view()), std::string(text.hint.view())};
-    if (!text.detail.view().empty()) error.details.emplace_back(text.detail.view());
-    selected.problem = std::move(error);
+    selected.problem = to_error(kind_of(selection.status), text);
   }
   selected.warnings = system.take_warnings();
   return selected;
@@ -61,6 +59,16 @@ std::string Selected::origin_text() const {
   core::PathText text;
   core::append_origin(text, core::Origin{origin, origin_path, origin_line});
   return std::string(text.view());
+}
+
+core::Selection Selected::view() const {
+  core::Selection selection;
+  selection.status = status;
+  selection.origin = {origin, origin_path, origin_line};
+  selection.word = word;
+  selection.name = name;
+  selection.directory = directory.native();
+  return selection;
 }
 
 Selected current_selection(const Roots& roots, Look look) {

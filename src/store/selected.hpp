@@ -17,17 +17,19 @@ namespace cudaenv::store {
 struct Selected {
   core::SelectionStatus status = core::SelectionStatus::system;
   core::OriginKind origin = core::OriginKind::none;
-  std::string origin_path;   // file or variable; empty for `none` and `argument`
+  std::string origin_path;  // file or variable; empty for `none` and `argument`
   std::uint32_t origin_line = 0;
-  std::string word;          // the spec as written; "system" if nothing selects
-  std::string name;          // selected: the toolkit
+  std::string word;  // the spec as written; "system" if nothing selects
+  std::string name;  // selected: the toolkit
   base::Path directory;
-  std::optional<Error> problem;        // for every status but `system` and `selected`
-  std::vector<std::string> warnings;   // one line each
+  std::optional<Error> problem;       // for every status but `system` and `selected`
+  std::vector<std::string> warnings;  // one line each
 
   bool is_toolkit() const { return status == core::SelectionStatus::selected; }
   // "set by /home/u/proj/.cuda-version:3"
   std::string origin_text() const;
+  // The same without owning: valid as long as this is.
+  core::Selection view() const;
 };
 
 enum class Look { everywhere, project_files, root_files };

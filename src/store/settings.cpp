@@ -17,14 +17,21 @@ using base::Value;
 constexpr std::array<std::string_view, 3> k_library_path_words = {"none", "shims", "toolkit"};
 
 constexpr SettingRow k_rows[] = {
-    {"env.compiler_paths", SettingType::boolean, "false", {}, true,
+    {"env.compiler_paths",
+     SettingType::boolean,
+     "false",
+     {},
+     true,
      "put the toolkit's include and lib on CPATH and LIBRARY_PATH"},
     {"env.library_path", SettingType::word, "shims", k_library_path_words, true,
      "what comes first on LD_LIBRARY_PATH: the library shims, the toolkit's lib, or nothing"},
-    {"mirror", SettingType::list, "", {}, false,
+    {"mirror",
+     SettingType::list,
+     "",
+     {},
+     false,
      "base URLs or directories that releases are fetched from, tried in order"},
-    {"network.allow_http", SettingType::boolean, "false", {}, false,
-     "fetch over plain http from other machines too"},
+    {"network.allow_http", SettingType::boolean, "false", {}, false, "fetch over plain http from other machines too"},
 };
 static_assert(std::is_sorted(std::begin(k_rows), std::end(k_rows),
                              [](const SettingRow& a, const SettingRow& b) { return a.key < b.key; }));
@@ -46,7 +53,8 @@ tl::unexpected<Error> bad_value(const SettingRow& row, std::string_view where, s
 
 std::optional<std::vector<std::string>> texts_of(const SettingRow& row, const Value& value) {
   if (const bool* boolean = value.as_bool())
-    return row.type == SettingType::boolean ? std::optional(std::vector<std::string>{*boolean ? "true" : "false"}) : std::nullopt;
+    return row.type == SettingType::boolean ? std::optional(std::vector<std::string>{*boolean ? "true" : "false"})
+                                            : std::nullopt;
   if (const std::string* text = value.as_string())
     return row.type != SettingType::boolean ? std::optional(std::vector<std::string>{*text}) : std::nullopt;
   const Value::Array* array = value.as_array();
@@ -66,8 +74,9 @@ class Loader {
  public:
   Loader() {
     for (const SettingRow& row : k_rows)
-      values.push_back({row.fallback.empty() ? std::vector<std::string>() : std::vector<std::string>{std::string(row.fallback)},
-                        "default"});
+      values.push_back(
+          {row.fallback.empty() ? std::vector<std::string>() : std::vector<std::string>{std::string(row.fallback)},
+           "default"});
   }
 
   Result<void> read(const base::Path& path, FileKind kind) {
@@ -140,9 +149,10 @@ Result<void> check_setting(const SettingRow& row, std::string_view where, const 
   if (row.type == SettingType::list) return {};
   if (values.size() != 1) return bad_value(row, where, base::join(values, " "));
   const std::string& value = values.front();
-  const bool is_allowed = row.type == SettingType::boolean
-                              ? value == "true" || value == "false"
-                              : row.words.empty() || std::find(row.words.begin(), row.words.end(), value) != row.words.end();
+  const bool is_allowed =
+      row.type == SettingType::boolean
+          ? value == "true" || value == "false"
+          : row.words.empty() || std::find(row.words.begin(), row.words.end(), value) != row.words.end();
   if (!is_allowed) return bad_value(row, where, value);
   return {};
 }

@@ -19,11 +19,11 @@ enum class SettingType { word, boolean, list };
 
 // One setting: the single row from which file, variable, command, help and completion are made.
 struct SettingRow {
-  std::string_view key;       // "env.library_path"
+  std::string_view key;  // "env.library_path"
   SettingType type;
-  std::string_view fallback;  // what holds when nobody sets it
+  std::string_view fallback;                // what holds when nobody sets it
   std::span<const std::string_view> words;  // word: those allowed; empty: any text
-  bool is_for_projects;       // may stand in a project's .cudaenv.toml
+  bool is_for_projects;                     // may stand in a project's .cudaenv.toml
   std::string_view summary;
 };
 
@@ -67,7 +67,8 @@ class Settings {
 
 // Changes ROOT/config.toml, keeping everything else in it, comments too. ErrorKind::config for an unknown key or a
 // value that is not allowed.
-[[nodiscard]] Result<void> write_setting(const Roots& roots, std::string_view key, const std::vector<std::string>& values);
+[[nodiscard]] Result<void> write_setting(const Roots& roots, std::string_view key,
+                                         const std::vector<std::string>& values);
 // Whether there was something to remove.
 [[nodiscard]] Result<bool> remove_setting(const Roots& roots, std::string_view key);
 

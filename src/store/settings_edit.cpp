@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "store/settings.hpp"
 
-// config.toml belongs to the person who wrote it, so a change replaces, adds or removes one line and leaves the rest,
-// comments and order included. The result is parsed before it replaces the file: a form of TOML that this line-wise
-// view does not understand (a key inside an inline table, say) ends in an error, never in a broken file.
+// config.toml belongs to the person who wrote it, so a change replaces a value, or adds or removes the lines of a key,
+// and leaves the rest, comments and order included. The result is parsed and compared before it replaces the file: a
+// form of TOML that this line-wise view does not understand (a key inside an inline table, say) ends in an error, never
+// in a broken or an unchanged file.
 
 namespace cudaenv::store {
 namespace {
@@ -55,19 +58,19 @@ class Document {
   bool remove(const Place& place) {
     const std::size_t at = find(place);
     if (at == m_lines.size()) return false;
-    m_lines.erase(m_lines.begin() + static_cast<std::ptrdiff_t>(at));
+    m_lines.erase(line_at(at), line_at(end_of_value(at, m_lines[at].find('=') + 1).line + 1));
     return true;
   }
 
   void set(const Place& place, const std::string& value) {
-    const std::string line = place.name + " = " + value;
     if (const std::size_t at = find(place); at != m_lines.size()) {
-      m_lines[at] = line;
+      replace_value(at, value);
       return;
     }
+    const std::string line = place.name + " = " + value;
     const std::size_t end = end_of(place.section);
     if (end != npos) {
-      m_lines.insert(m_lines.begin() + static_cast<std::ptrdiff_t>(end), line);
+      m_lines.insert(line_at(end), line);
       return;
     }
     if (!m_lines.empty()) m_lines.emplace_back();
@@ -79,6 +82,62 @@ class Document {
 
  private:
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+  struct Spot {
+    std::size_t line;
+    std::size_t column;
+  };
+
+  std::vector<std::string>::iterator line_at(std::size_t number) {
+    return m_lines.begin() + static_cast<std::ptrdiff_t>(number);
+  }
+
+  // What stands before the value, and a comment after it, stay.
+  void replace_value(std::size_t at, const std::string& value) {
+    const std::size_t equals = m_lines[at].find('=');
+    const Spot end = end_of_value(at, equals + 1);
+    m_lines[at] = m_lines[at].substr(0, equals + 1) + " " + value + m_lines[end.line].substr(end.column);
+    m_lines.erase(line_at(at + 1), line_at(end.line + 1));
+  }
+
+  // Just behind the value that starts there. Lists and long strings run over several lines.
+  Spot end_of_value(std::size_t line, std::size_t column) const {
+    Spot end{line, column};
+    int depth = 0;
+    std::string_view quote;  // what closes the string that the scan is in
+    for (; line < m_lines.size(); ++line, column = 0) {
+      const std::string_view text = m_lines[line];
+      while (column < text.size()) {
+        const std::string_view rest = text.substr(column);
+        if (quote.empty() && rest.front() == '#') break;
+        const std::size_t step = std::min(step_over(rest, quote, depth), rest.size());
+        column += step;
+        if (!quote.empty() || !base::trimmed(rest.substr(0, step)).empty()) end = {line, column};
+      }
+      if (depth <= 0 && quote.size() != 3) break;
+    }
+    return end;
+  }
+
+  // Length of the next piece of a value; keeps account of strings and brackets.
+  static std::size_t step_over(std::string_view rest, std::string_view& quote, int& depth) {
+    const char c = rest.front();
+    if (!quote.empty()) {
+      if (c == '\\' && quote.front() == '"') return 2;
+      if (!rest.starts_with(quote)) return 1;
+      const std::size_t size = quote.size();
+      quote = {};
+      return size;
+    }
+    if (c == '"' || c == '\'') {
+      const bool is_long = rest.size() >= 3 && rest[1] == c && rest[2] == c;
+      quote = rest.substr(0, is_long ? 3 : 1);
+      return quote.size();
+    }
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    return 1;
+  }
 
   static std::string_view section_in(std::string_view line) {
     line = base::trimmed(line);
@@ -124,9 +183,23 @@ Result<const SettingRow*> row_of(std::string_view key) {
               near.empty() ? "cudaenv config list" : fmt::format("cudaenv config get {}", near.front()));
 }
 
-// Reads the file, lets `change` edit it, checks the result and writes it.
+// The value of the key in a parsed file, as texts; nothing if it has none.
+std::optional<std::vector<std::string>> texts_at(const base::Value& file, const Place& place) {
+  const base::Value* table = place.section.empty() ? &file : file.find(place.section);
+  const base::Value* value = table ? table->find(place.name) : nullptr;
+  if (!value) return std::nullopt;
+  if (const bool* boolean = value->as_bool()) return std::vector<std::string>{*boolean ? "true" : "false"};
+  std::vector<std::string> texts;
+  if (const std::string* text = value->as_string()) texts.push_back(*text);
+  if (const base::Value::Array* array = value->as_array())
+    for (const base::Value& element : *array) texts.push_back(element.as_string() ? *element.as_string() : "");
+  return texts;
+}
+
+// Reads the file, lets `change` edit it, checks that the key then has the value `wanted`, and writes it.
 template <class F>
-Result<void> edit(const Roots& roots, F change) {
+Result<void> edit(const Roots& roots, const Place& place, const std::optional<std::vector<std::string>>& wanted,
+                  F change) {
   const base::Path path = roots.own.settings_file();
   CUDAENV_TRY(content, base::read_file(path, 1 << 20));
   if (content) {
@@ -134,11 +207,12 @@ Result<void> edit(const Roots& roots, F change) {
       return fail(ErrorKind::config, fmt::format("{}: {}", path.native(), parsed.error().message));
   }
   Document document(content.value_or(""));
-  if (!change(document)) return {};
+  change(document);
   const std::string text = document.text();
-  if (auto parsed = base::parse_toml(text); !parsed)
+  if (auto parsed = base::parse_toml(text); !parsed || texts_at(*parsed, place) != wanted)
     return fail(ErrorKind::config, fmt::format("{} is written in a way that cannot be changed safely", path.native()),
                 fmt::format("${{EDITOR:-vi}} {}", path.native()));
+  if (text == content.value_or("")) return {};
   CUDAENV_CHECK(base::make_directories(roots.own.path));
   return base::write_file(path, text);
 }
@@ -148,16 +222,15 @@ Result<void> edit(const Roots& roots, F change) {
 Result<void> write_setting(const Roots& roots, std::string_view key, const std::vector<std::string>& values) {
   CUDAENV_TRY(row, row_of(key));
   CUDAENV_CHECK(check_setting(*row, "config set", values));
-  return edit(roots, [&](Document& document) {
-    document.set(place_of(key), rendered(*row, values));
-    return true;
-  });
+  const Place place = place_of(key);
+  return edit(roots, place, values, [&](Document& document) { document.set(place, rendered(*row, values)); });
 }
 
 Result<bool> remove_setting(const Roots& roots, std::string_view key) {
   CUDAENV_CHECK(row_of(key));
   bool was_there = false;
-  CUDAENV_CHECK(edit(roots, [&](Document& document) { return was_there = document.remove(place_of(key)); }));
+  const Place place = place_of(key);
+  CUDAENV_CHECK(edit(roots, place, std::nullopt, [&](Document& document) { was_there = document.remove(place); }));
   return was_there;
 }
 

@@ -17,6 +17,7 @@ namespace cudaenv::store {
 namespace {
 
 constexpr int k_lock_deadline_seconds = 10;
+constexpr std::string_view k_new = ".new-";  // starts the name of a shim that is being made
 
 Result<std::set<std::string>> wanted_names(const Roots& roots) {
   std::set<std::string> names;
@@ -38,6 +39,14 @@ Result<std::set<std::string>> present_names(const base::Path& shims) {
   return names;
 }
 
+// What a killed rehash was making. Called under the lock, so that no other one is making it.
+Result<void> remove_unfinished(const base::Path& shims) {
+  CUDAENV_TRY(entries, base::list_directory(shims));
+  for (const std::string& name : entries)
+    if (name.starts_with(k_new)) ::unlink((shims / name).c_str());
+  return {};
+}
+
 bool is_same_file(const base::Path& a, const base::Path& b) {
   struct stat first;
   struct stat second;
@@ -54,14 +63,16 @@ bool is_current(const base::Path& shim, const std::string& program) {
   return content && *content && **content == program;
 }
 
-// Puts the file under a further name in one step, whatever is there.
+// Puts the program under a name in one step, whatever is there: a link is replaced, never written through. `file`: a
+// shim to link to; empty: there is none yet.
 Result<void> place(const base::Path& file, const base::Path& name, const std::string& program) {
-  const base::Path temporary = fmt::format("{}/.new-{}-{}", name.parent_path().native(), name.filename().native(), ::getpid());
+  const base::Path temporary =
+      fmt::format("{}/{}{}-{}", name.parent_path().native(), k_new, name.filename().native(), ::getpid());
   ::unlink(temporary.c_str());
-  if (::link(file.c_str(), temporary.c_str()) != 0) {
-    if (errno != EPERM && errno != EMLINK && errno != EOPNOTSUPP && errno != ENOSYS)
+  if (file.empty() || ::link(file.c_str(), temporary.c_str()) != 0) {
+    if (!file.empty() && errno != EPERM && errno != EMLINK && errno != EOPNOTSUPP && errno != ENOSYS)
       return fail(base::file_error("write", name, errno));
-    return base::write_file(name, program, 0755, base::Durable::no);
+    CUDAENV_CHECK(base::write_file(temporary, program, 0755, base::Durable::no));
   }
   auto renamed = base::rename_path(temporary, name);
   ::unlink(temporary.c_str());  // rename leaves it when both were the same file already
@@ -80,22 +91,24 @@ Result<ShimChanges> rebuild_shims(const Roots& roots, const base::Path& program)
     CUDAENV_CHECK(base::make_directories(shims));
   }
 
-  [[maybe_unused]] const auto lock = base::FileLock::acquire(shims / ".lock", [](long) {}, k_lock_deadline_seconds);
+  [[maybe_unused]] const auto lock = base::FileLock::acquire(
+      shims / ".lock", [](long) {}, k_lock_deadline_seconds);
   if (!lock) return fail(lock.error());
   CUDAENV_TRY(wanted, wanted_names(roots));  // under the lock: what another process installed meanwhile counts
+  CUDAENV_CHECK(remove_unfinished(shims));
   CUDAENV_TRY(present, present_names(shims));
   ShimChanges changes;
   std::set_difference(wanted.begin(), wanted.end(), present.begin(), present.end(), std::back_inserter(changes.added));
-  std::set_difference(present.begin(), present.end(), wanted.begin(), wanted.end(), std::back_inserter(changes.removed));
+  std::set_difference(present.begin(), present.end(), wanted.begin(), wanted.end(),
+                      std::back_inserter(changes.removed));
 
   // One current shim serves as the file that all names link to.
   base::Path file;
   for (const std::string& name : wanted)
     if (file.empty() && is_current(shims / name, *content)) file = shims / name;
   if (file.empty() && !wanted.empty()) {
+    CUDAENV_CHECK(place({}, shims / *wanted.begin(), *content));
     file = shims / *wanted.begin();
-    CUDAENV_CHECK(base::write_file(file, *content, 0755, base::Durable::no));
-    if (::chmod(file.c_str(), 0755) != 0) return fail(base::file_error("write", file, errno));
   }
   for (const std::string& name : wanted)
     if (!is_same_file(shims / name, file) && !is_current(shims / name, *content))

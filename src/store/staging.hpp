@@ -34,7 +34,8 @@ class Staging {
   std::vector<base::Path> m_created;  // directories that this staging made, outermost first
 };
 
-// Removes what dead processes left; returns how many. Whatever is in use by a living one stays.
+// Removes what dead processes left; returns how many. Whatever is in use by a living one stays, and so does everything
+// on a file system without locks, where the living cannot be told from the dead.
 Result<int> remove_dead_staging(const Root& root);
 
 // One installer or remover a toolkit at a time. Waits for another one, telling `on_wait` its process id.

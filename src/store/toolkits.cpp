@@ -14,8 +14,9 @@ namespace {
 
 // Sorted.
 constexpr std::array<std::string_view, 26> k_host_tools = {
-    "ar",   "as",   "bash", "c++", "cc",      "clang",   "clang++", "cmake", "cpp", "cudaenv", "env",   "g++",    "gcc",
-    "gdb", "ld",   "make", "nm",  "objcopy", "objdump", "perl",    "pip",   "python", "python3", "ranlib", "sh", "strip"};
+    "ar",      "as",   "bash", "c++",    "cc",      "clang",  "clang++", "cmake", "cpp",
+    "cudaenv", "env",  "g++",  "gcc",    "gdb",     "ld",     "make",    "nm",    "objcopy",
+    "objdump", "perl", "pip",  "python", "python3", "ranlib", "sh",      "strip"};
 static_assert(std::is_sorted(k_host_tools.begin(), k_host_tools.end()));
 
 bool comes_before(const Toolkit& a, const Toolkit& b) {
@@ -23,7 +24,9 @@ bool comes_before(const Toolkit& a, const Toolkit& b) {
   return a.release ? *a.release < *b.release : a.name < b.name;
 }
 
-bool is_toolkit_directory_name(std::string_view name) { return core::parse_version(name) || core::is_toolkit_name(name); }
+bool is_toolkit_directory_name(std::string_view name) {
+  return core::parse_version(name) || core::is_toolkit_name(name);
+}
 
 }  // namespace
 
@@ -60,7 +63,8 @@ Result<std::optional<Toolkit>> find_toolkit(const Roots& roots, std::string_view
 
 Result<std::vector<std::string>> tools_of(const Toolkit& toolkit) {
   CUDAENV_TRY(names, base::list_directory(toolkit.directory / "bin"));
-  std::erase_if(names, [&](const std::string& name) { return !base::executable_exists(toolkit.directory / "bin" / name); });
+  std::erase_if(names,
+                [&](const std::string& name) { return !base::executable_exists(toolkit.directory / "bin" / name); });
   return std::move(names);
 }
 

@@ -13,11 +13,11 @@ namespace cudaenv::store {
 
 // One installed or adopted toolkit.
 struct Toolkit {
-  std::string name;                      // its directory under versions
+  std::string name;  // its directory under versions
   base::Path directory;
   std::optional<core::Version> release;  // nothing: adopted under a name of its own
   std::optional<base::Path> adopted_from;
-  bool is_shared = false;                // in the shared root
+  bool is_shared = false;  // in the shared root
 };
 
 // All whole toolkits of both roots, names before releases, releases ascending; the user's own hides a shared one of
