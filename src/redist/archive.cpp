@@ -38,7 +38,9 @@ std::string_view view(const char* text) { return text ? std::string_view(text) :
 class Unpacking {
  public:
   Unpacking(const base::Path& archive, TreeWriter tree, const std::function<bool()>& keep_going)
-      : m_archive(archive), m_tree(std::move(tree)), m_keep_going([&keep_going] { return !keep_going || keep_going(); }) {}
+      : m_archive(archive),
+        m_tree(std::move(tree)),
+        m_keep_going([&keep_going] { return !keep_going || keep_going(); }) {}
 
   Result<std::vector<UnpackedEntry>> run();
 
@@ -48,7 +50,8 @@ class Unpacking {
   Result<void> unpack_file(archive_entry* entry, const std::string& path);
   Result<std::string> path_in_prefix(std::string_view name, bool is_directory);
 
-  // Errors of ErrorKind::integrity go on from the name of the member, or of the archive, until in_archive completes them.
+  // Errors of ErrorKind::integrity go on from the name of the member, or of the archive, until in_archive completes
+  // them.
   Error broken() const;
   Error in_archive(std::string_view member, Error error) const;
   std::string shown_archive() const { return base::escaped(m_archive.filename().native()); }
@@ -71,7 +74,8 @@ Error Unpacking::broken() const {
 Error Unpacking::in_archive(std::string_view member, Error error) const {
   if (error.kind != ErrorKind::integrity)
     return std::move(error).during(fmt::format("while unpacking {}", shown_archive()));
-  error.message = base::escaped(member.empty() ? error.message : fmt::format("is refused: \"{}\" {}", member, error.message));
+  error.message =
+      base::escaped(member.empty() ? error.message : fmt::format("is refused: \"{}\" {}", member, error.message));
   error.message = fmt::format("the archive {} {}", shown_archive(), error.message);
   return error;
 }
@@ -138,7 +142,8 @@ Result<void> Unpacking::unpack_member(archive_entry* entry) {
   if (hard_link) {
     const auto existing = path_in_prefix(hard_link, false);
     if (!existing)
-      return fail(ErrorKind::integrity, fmt::format("is a hard link to \"{}\", which {}", hard_link, existing.error().message));
+      return fail(ErrorKind::integrity,
+                  fmt::format("is a hard link to \"{}\", which {}", hard_link, existing.error().message));
     return m_tree.make_hard_link(path, *existing);
   }
   if (type == AE_IFDIR) return m_tree.make_directory(path);
@@ -157,7 +162,8 @@ Result<std::vector<UnpackedEntry>> Unpacking::run() {
     // A warning is about what is not used here, such as an attribute, or about a name; the name is judged anyway.
     if (status != ARCHIVE_OK && status != ARCHIVE_WARN) return fail(in_archive({}, broken()));
     const std::string name(view(::archive_entry_pathname(entry)));
-    if (auto done = unpack_member(entry); !done) return fail(in_archive(name.empty() ? "a member" : name, std::move(done).error()));
+    if (auto done = unpack_member(entry); !done)
+      return fail(in_archive(name.empty() ? "a member" : name, std::move(done).error()));
   }
   auto entries = std::move(m_tree).finish();
   if (!entries) return fail(in_archive({}, std::move(entries).error()));

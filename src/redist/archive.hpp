@@ -19,10 +19,10 @@ enum class EntryType { file, directory, link };
 struct UnpackedEntry {
   EntryType type;
   std::string path;
-  mode_t mode = 0;           // permission bits; setuid, setgid and sticky are never kept
-  std::uint64_t size = 0;    // file
-  std::string sha256 = {};   // file: of its content, taken while it was written
-  std::string target = {};   // link
+  mode_t mode = 0;          // permission bits; setuid, setgid and sticky are never kept
+  std::uint64_t size = 0;   // file
+  std::string sha256 = {};  // file: of its content, taken while it was written
+  std::string target = {};  // link
 };
 
 // Unpacks a tar archive (xz, gzip, zstd or plain) into `destination`, an existing empty directory, taking off its

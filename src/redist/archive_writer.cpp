@@ -166,7 +166,10 @@ Result<void> TreeWriter::end_file(FileInProgress file, mode_t mode, const std::o
   if (last < 0 || ::close(last) != 0) return fail(failure("write", file.path, errno));
   std::string digest = file.digest.finish();
   if (digest.empty()) return fail(ErrorKind::internal, "the crypto library cannot compute SHA-256");
-  record({.type = EntryType::file, .path = std::move(file.path), .mode = kept, .size = file.size,
+  record({.type = EntryType::file,
+          .path = std::move(file.path),
+          .mode = kept,
+          .size = file.size,
           .sha256 = std::move(digest)});
   return {};
 }
@@ -176,8 +179,8 @@ Result<std::vector<UnpackedEntry>> TreeWriter::finish() && {
     for (const std::string& directory : passage.directories) {
       const UnpackedEntry* entry = find(directory);
       if (!entry || entry->type != EntryType::directory)
-        return hostile(fmt::format("holds the link {}, whose target leaves by \"..\" what is no directory",
-                                   passage.link));
+        return hostile(
+            fmt::format("holds the link {}, whose target leaves by \"..\" what is no directory", passage.link));
     }
   }
   if (m_entries.empty()) return hostile("holds nothing");

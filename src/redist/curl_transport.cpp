@@ -43,11 +43,11 @@ struct FreeEasy {
 
 // One body on its way, over all tries and redirects.
 struct Transfer {
-  std::string shown;        // what is fetched, for messages
-  std::uint64_t size;       // expected, or the most
+  std::string shown;   // what is fetched, for messages
+  std::uint64_t size;  // expected, or the most
   bool is_exact;
-  std::string* text;        // where the body goes: here,
-  const Sink* sink;         // or here
+  std::string* text;  // where the body goes: here,
+  const Sink* sink;   // or here
   const Progress* progress;
   const std::function<bool()>* keep_going;
 
@@ -157,7 +157,8 @@ struct Failure {
 template <class T>
 using Attempt = tl::expected<T, Failure>;
 
-tl::unexpected<Failure> failure(ErrorKind kind, std::string message, std::string_view hint = {}, bool may_pass = false) {
+tl::unexpected<Failure> failure(ErrorKind kind, std::string message, std::string_view hint = {},
+                                bool may_pass = false) {
   return tl::unexpected(Failure{Error{kind, std::move(message), std::string(hint)}, may_pass});
 }
 
@@ -250,7 +251,8 @@ std::string CurlTransport::reason(CURLcode code) const {
 tl::unexpected<Failure> CurlTransport::bad_status(long status, const Transfer& transfer) const {
   if (status == 404 || status == 410)
     return failure(ErrorKind::not_found, fmt::format("there is no {} (status {})", transfer.shown, status));
-  const std::string message = fmt::format("cannot download {}: the server answered with status {}", transfer.shown, status);
+  const std::string message =
+      fmt::format("cannot download {}: the server answered with status {}", transfer.shown, status);
   if (status == 401 || status == 403)
     return failure(ErrorKind::network, message, "put your user name and password for that host into ~/.netrc");
   if (status == 407) return failure(ErrorKind::network, message, k_proxy_hint);
@@ -262,8 +264,9 @@ tl::unexpected<Failure> CurlTransport::bad_transfer(CURLcode code, const Transfe
   const std::string message = fmt::format("cannot download {}: {}", transfer.shown, reason(code));
   const long proxy_status = number(m_easy.get(), CURLINFO_HTTP_CONNECTCODE);
   if (proxy_status >= 300)
-    return failure(ErrorKind::network, fmt::format("cannot download {}: the proxy answered with status {}",
-                                                   transfer.shown, proxy_status), k_proxy_hint, proxy_status >= 500);
+    return failure(ErrorKind::network,
+                   fmt::format("cannot download {}: the proxy answered with status {}", transfer.shown, proxy_status),
+                   k_proxy_hint, proxy_status >= 500);
   switch (code) {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
@@ -352,8 +355,13 @@ Result<void> CurlTransport::fetch(std::string_view relative, Transfer& transfer)
 
 Result<std::string> CurlTransport::text(std::string_view relative, std::uint64_t most) {
   std::string body;
-  Transfer transfer{.shown = m_location.shown(relative), .size = most, .is_exact = false, .text = &body,
-                    .sink = nullptr, .progress = nullptr, .keep_going = &m_options.keep_going};
+  Transfer transfer{.shown = m_location.shown(relative),
+                    .size = most,
+                    .is_exact = false,
+                    .text = &body,
+                    .sink = nullptr,
+                    .progress = nullptr,
+                    .keep_going = &m_options.keep_going};
   CUDAENV_CHECK(fetch(relative, transfer));
   return body;
 }
@@ -365,8 +373,13 @@ Result<std::vector<std::string>> CurlTransport::index() {
 
 Result<void> CurlTransport::stream(std::string_view relative, std::uint64_t size, const Sink& sink,
                                    const Progress& progress) {
-  Transfer transfer{.shown = m_location.shown(relative), .size = size, .is_exact = true, .text = nullptr,
-                    .sink = &sink, .progress = &progress, .keep_going = &m_options.keep_going};
+  Transfer transfer{.shown = m_location.shown(relative),
+                    .size = size,
+                    .is_exact = true,
+                    .text = nullptr,
+                    .sink = &sink,
+                    .progress = &progress,
+                    .keep_going = &m_options.keep_going};
   return fetch(relative, transfer);
 }
 

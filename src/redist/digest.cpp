@@ -20,8 +20,7 @@ struct Sha256::Context {
 };
 
 Sha256::Sha256() : m_context(std::make_unique<Context>()) {
-  m_context->is_good =
-      m_context->handle && ::EVP_DigestInit_ex(m_context->handle.get(), ::EVP_sha256(), nullptr) == 1;
+  m_context->is_good = m_context->handle && ::EVP_DigestInit_ex(m_context->handle.get(), ::EVP_sha256(), nullptr) == 1;
 }
 Sha256::Sha256(Sha256&&) noexcept = default;
 Sha256& Sha256::operator=(Sha256&&) noexcept = default;

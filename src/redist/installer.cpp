@@ -22,7 +22,7 @@
 #include "store/staging.hpp"
 #include "store/toolkits.hpp"
 
-// In the order of what may fail most cheaply: room, lock, then for each component download, check, unpack, merge; then
+// In the order of what may fail most cheaply: lock, room, then for each component download, check, unpack, merge; then
 // the layout, the receipt, one sync of the file system, one rename. Everything until then happens in a staging
 // directory that goes with this process.
 
@@ -44,9 +44,7 @@ Result<void> check_room(const core::ComponentPlan& plan, const store::Root& root
               {fmt::format("needed: at least {}, free: {}", base::human_size(needed), base::human_size(free))});
 }
 
-std::string now_utc() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
-}
+std::string now_utc() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now())); }
 
 Result<void> sync_file_system(const base::Path& path) {
   const base::Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -75,7 +73,8 @@ class Installation {
 
   // Leaves the finished tree, receipt included, at tree().
   Result<InstallOutcome> build() {
-    CUDAENV_CHECK(make_directory(m_tree));
+    for (const base::Path& directory : {m_tree, m_staging / "archives", m_staging / "unpacked"})
+      CUDAENV_CHECK(make_directory(directory));
     for (const core::PlannedComponent& planned : m_plan.components) CUDAENV_CHECK(add(planned));
     const bool expects_compiler = m_plan.find("cuda_nvcc") && m_request.choice.without.empty();
     CUDAENV_CHECK(m_merger.finish(m_request.release, m_plan,
@@ -94,8 +93,9 @@ class Installation {
  private:
   Result<void> add(const core::PlannedComponent& planned) {
     const std::string& name = planned.component->name;
-    const base::Path archive = m_staging / base::Path(planned.archive.relative_path).filename();
-    const base::Path unpacked = m_staging / ("unpacked-" + name);
+    // In a directory each, so that no name out of a manifest meets one of ours.
+    const base::Path archive = m_staging / "archives" / base::Path(planned.archive.relative_path).filename();
+    const base::Path unpacked = m_staging / "unpacked" / name;
     m_observer.started(planned);
     CUDAENV_CHECK(fetch_archive(m_source, planned.archive, name, archive, [&](std::uint64_t bytes) {
       m_observer.received(planned, bytes);
@@ -144,18 +144,22 @@ class Installation {
 
 Result<InstallOutcome> install(const Source& source, const core::ComponentPlan& plan, const InstallRequest& request,
                                const store::Root& root, InstallObserver& observer) {
-  CUDAENV_TRY(dead, store::remove_dead_staging(root));
-  (void)dead;
-  CUDAENV_CHECK(check_room(plan, root));
   const std::string name = core::to_text(request.release);
-  CUDAENV_TRY(staging, store::Staging::create(root, name));
+  auto staging = store::Staging::create(root, name);
+  if (!staging) {
+    if (staging.error().hint.empty()) staging.error().hint = "export CUDAENV_ROOT=DIRECTORY, one that you can write to";
+    return fail(std::move(staging).error());
+  }
   auto lock = store::lock_toolkit(root, name, [&](long process) { observer.waiting_for(process); });
   if (!lock) return fail(std::move(lock).error());
 
   const base::Path target = root.toolkit(name);
   const bool was_there = base::path_exists(target / core::k_receipt_name);
   if (was_there && !request.replace) return InstallOutcome{true, 0, 0};
-  Installation installation(source, plan, request, staging.path(), observer);
+  CUDAENV_TRY(dead, store::remove_dead_staging(root));  // perhaps of the one that held the lock
+  (void)dead;
+  CUDAENV_CHECK(check_room(plan, root));
+  Installation installation(source, plan, request, staging->path(), observer);
   CUDAENV_TRY(outcome, installation.build());
   if (base::is_interrupted()) return fail(base::interrupted_error());
   // What stood there, a former toolkit or left-overs without a receipt, ends up in the staging and goes with it.

@@ -38,8 +38,8 @@ struct InstallOutcome {
   std::uint64_t installed_size = 0;  // bytes
 };
 
-// Downloads, verifies, unpacks, merges and commits a toolkit. Until the last rename nothing of it is visible, and if that
-// is not reached nothing of it stays. ErrorKind::filesystem up front if there is not room enough.
+// Downloads, verifies, unpacks, merges and commits a toolkit. Until the last rename nothing of it is visible, and if
+// that is not reached nothing of it stays. ErrorKind::filesystem up front if there is not room enough.
 [[nodiscard]] Result<InstallOutcome> install(const Source& source, const core::ComponentPlan& plan,
                                              const InstallRequest& request, const store::Root& root,
                                              InstallObserver& observer);

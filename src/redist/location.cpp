@@ -56,9 +56,7 @@ struct WebAddress {
   std::string rest;         // from the first slash, query and fragment included
 
   bool is_ipv6() const { return host.find(':') != host.npos; }
-  std::string origin() const {
-    return (is_ipv6() ? "[" + host + "]" : host) + (port.empty() ? "" : ":" + port);
-  }
+  std::string origin() const { return (is_ipv6() ? "[" + host + "]" : host) + (port.empty() ? "" : ":" + port); }
 };
 
 bool is_host_name(std::string_view host) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "core/selection_types.hpp"
 #include "redist/digest.hpp"
 
 // Each component is unpacked by itself, so that a clash between two is seen here, by name and digest, and not as a
@@ -16,10 +17,13 @@
 namespace cudaenv::redist {
 namespace {
 
+// A component without a name is cudaenv itself.
 tl::unexpected<Error> clash(const std::string& path, std::string_view first, std::string_view second) {
+  if (second.empty()) std::swap(first, second);
+  const std::string shown = base::escaped(path);
   return fail(ErrorKind::integrity,
-              fmt::format("components {} and {} both bring {}, and not the same", first.empty() ? "(none)" : first, second,
-                          base::escaped(path)),
+              first.empty() ? fmt::format("component {} brings {}, which is in cudaenv's way", second, shown)
+                            : fmt::format("components {} and {} both bring {}, and not the same", first, second, shown),
               fmt::format("leave one of them out: --without {}", second));
 }
 
@@ -53,6 +57,7 @@ Result<void> TreeMerger::make_parents(const std::string& path, std::string_view 
 
 // Whether that very file is in the tree already; an error if another one is.
 Result<bool> TreeMerger::is_known(const store::ReceiptFile& file) const {
+  if (file.path.substr(0, file.path.find('/')) == core::k_receipt_name) return clash(file.path, "", file.component);
   if (const auto taken = m_directories.find(file.path); taken != m_directories.end())
     return clash(file.path, taken->second, file.component);
   const auto known = m_files.find(file.path);
@@ -67,11 +72,20 @@ Result<void> TreeMerger::add(const core::PlannedComponent& planned, const std::v
   for (const UnpackedEntry& entry : entries) {
     if (entry.type == EntryType::directory || is_layout_link(entry, m_target_directory)) continue;
     store::ReceiptFile file{core::installed_path(entry.path, component, planned.row, m_target_directory),
-                            component, entry.mode, entry.size, entry.sha256, entry.target};
+                            component,
+                            entry.mode,
+                            entry.size,
+                            entry.sha256,
+                            {}};
+    if (entry.type == EntryType::link)
+      file.target = core::installed_target(entry.path, entry.target, component, planned.row, m_target_directory);
     CUDAENV_TRY(known, is_known(file));
     if (known) continue;
     CUDAENV_CHECK(make_parents(file.path, component));
-    CUDAENV_CHECK(base::rename_path(from / entry.path, m_tree / file.path));
+    if (file.target == entry.target)
+      CUDAENV_CHECK(base::rename_path(from / entry.path, m_tree / file.path));
+    else
+      CUDAENV_CHECK(base::make_link(file.target, m_tree / file.path));
     m_files.emplace(file.path, file);
   }
   return {};
@@ -104,7 +118,8 @@ Result<void> TreeMerger::finish(const core::Version& release, const core::Compon
   std::vector<core::VersionRecord> versions;
   for (const core::PlannedComponent& planned : plan.components)
     versions.push_back({planned.component->name, planned.component->human_name, planned.component->version});
-  if (!m_files.contains("version.json")) CUDAENV_CHECK(write_own("version.json", core::version_json(release, versions)));
+  if (!m_files.contains("version.json"))
+    CUDAENV_CHECK(write_own("version.json", core::version_json(release, versions)));
 
   core::Tree tree;
   for (const auto& [path, file] : m_files)

@@ -29,7 +29,8 @@ class TreeMerger {
   // Makes the links and files that no archive brings (core/layout.hpp) and checks that a compiler is whole if there
   // ought to be one.
   enum class ExpectCompiler { yes, no };
-  [[nodiscard]] Result<void> finish(const core::Version& release, const core::ComponentPlan& plan, ExpectCompiler expect);
+  [[nodiscard]] Result<void> finish(const core::Version& release, const core::ComponentPlan& plan,
+                                    ExpectCompiler expect);
 
   // Files and links, by path.
   std::vector<store::ReceiptFile> take_files();

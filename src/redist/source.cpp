@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/interrupt.hpp"
 #include "base/json.hpp"
 #include "core/registry_lookup.hpp"
 #include "core/version_text.hpp"
@@ -21,8 +22,8 @@ constexpr std::uint64_t k_largest_manifest = 16u << 20;  // bytes; the largest p
 Error differing_manifest(const Source& source, const core::Version& release, std::string_view expected,
                          std::string_view found) {
   return Error{ErrorKind::integrity,
-               fmt::format("the manifest of CUDA {} from {} is not the one that NVIDIA published", core::to_text(release),
-                           source.location.shown()),
+               fmt::format("the manifest of CUDA {} from {} is not the one that NVIDIA published",
+                           core::to_text(release), source.location.shown()),
                fmt::format("cudaenv install {} --accept-manifest {}", core::to_text(release), found),
                {fmt::format("expected sha256 {}", expected), fmt::format("found    sha256 {}", found),
                 "accept it only if you trust that mirror"}};
@@ -32,7 +33,7 @@ Error differing_manifest(const Source& source, const core::Version& release, std
 
 Result<Source> open_source(std::string_view text, PlainHttp plain_http, const base::Path& working_directory) {
   CUDAENV_TRY(location, parse_location(text, plain_http, working_directory));
-  auto transport = open_transport(location);
+  auto transport = open_transport(location, {.keep_going = [] { return !base::is_interrupted(); }});
   return Source{std::move(location), std::move(transport)};
 }
 
@@ -65,6 +66,7 @@ Result<FetchedManifest> fetch_manifest(const Source& source, const core::Version
   const core::ReleaseRow* row = core::find_release(registry, release);
   const std::string_view known = row ? row->manifest_sha256 : std::string_view();
   const auto is_acceptable = [&](const std::string& digest) {
+    if (digest.empty()) return false;  // it could not be taken
     return known.empty() || digest == known || accepted.digest == "any" || accepted.digest == digest;
   };
 
@@ -86,8 +88,7 @@ Result<FetchedManifest> fetch_manifest(const Source& source, const core::Version
     return fail(std::move(error).during(fmt::format("read from {}", source.location.shown(name))));
   };
   auto document = base::parse_json(text);
-  if (!document)
-    return named({ErrorKind::integrity, "the manifest is not usable: " + document.error().message});
+  if (!document) return named({ErrorKind::integrity, "the manifest is not usable: " + document.error().message});
   auto manifest = core::parse_manifest(*document);
   if (!manifest) return named(std::move(manifest).error());
   if (auto labelled = core::check_label(*manifest, release); !labelled) return named(std::move(labelled).error());

@@ -49,7 +49,8 @@ struct FetchedManifest {
 [[nodiscard]] Result<FetchedManifest> fetch_manifest(const Source& source, const core::Version& release,
                                                      const core::Registry& registry, const AcceptedManifest& accepted);
 
-// Fetches the archive into a new file, and checks size and digest. ErrorKind::integrity names both digests; the file is then gone.
+// Fetches the archive into a new file, and checks size and digest. ErrorKind::integrity names both digests; the file is
+// then gone.
 [[nodiscard]] Result<void> fetch_archive(const Source& source, const core::Archive& archive, std::string_view component,
                                          const base::Path& to, const Progress& progress);
 

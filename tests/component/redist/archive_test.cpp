@@ -44,8 +44,10 @@ std::vector<std::string> snapshot(const base::Path& root) {
   std::vector<std::string> lines;
   for (const auto& item : std::filesystem::recursive_directory_iterator(root)) {
     std::string line = item.path().native();
-    if (item.is_symlink()) line += " -> " + std::filesystem::read_symlink(item.path()).native();
-    else if (item.is_regular_file()) line += " = " + test::content_of(item.path());
+    if (item.is_symlink())
+      line += " -> " + std::filesystem::read_symlink(item.path()).native();
+    else if (item.is_regular_file())
+      line += " = " + test::content_of(item.path());
     lines.push_back(line);
   }
   std::sort(lines.begin(), lines.end());
@@ -116,8 +118,7 @@ class UnpackMode : public Unpack, public testing::WithParamInterface<Mode> {};
 
 TEST_P(UnpackMode, ARC_01_is_masked_and_readable_by_all) {
   const mode_t before = ::umask(GetParam().umask);
-  const auto entries =
-      unpack_members({{.name = "top/x", .type = GetParam().type, .mode = GetParam().in_archive}});
+  const auto entries = unpack_members({{.name = "top/x", .type = GetParam().type, .mode = GetParam().in_archive}});
   ::umask(before);
   ASSERT_TRUE(entries) << test::told(entries.error());
   EXPECT_EQ(mode_of(m_prefix / "x"), GetParam().expected);
@@ -130,7 +131,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Mode{"writable_by_all", AE_IFREG, 0666, 0, 0644}, Mode{"private", AE_IFREG, 0600, 022, 0644},
                     Mode{"private_program", AE_IFREG, 0700, 077, 0755}, Mode{"read_only", AE_IFREG, 0444, 022, 0444},
                     Mode{"nothing", AE_IFREG, 0, 022, 0444}, Mode{"strict_umask", AE_IFREG, 0644, 077, 0644},
-                    Mode{"directory_read_only", AE_IFDIR, 0555, 022, 0755}, Mode{"directory_nothing", AE_IFDIR, 0, 022, 0755},
+                    Mode{"directory_read_only", AE_IFDIR, 0555, 022, 0755},
+                    Mode{"directory_nothing", AE_IFDIR, 0, 022, 0755},
                     Mode{"directory_sticky", AE_IFDIR, 01777, 0, 0755},
                     Mode{"directory_strict_umask", AE_IFDIR, 0700, 077, 0755}),
     [](const auto& row) { return row.param.name; });
@@ -141,8 +143,8 @@ TEST_F(Unpack, writes_below_a_directory_that_the_archive_makes_read_only) {
 }
 
 TEST_F(Unpack, hard_links_are_further_names_of_the_same_file) {
-  const auto entries = unpack_members({file("top/bin/a", "same", 0755), hard_link("top/b", "top/bin/a"),
-                                       hard_link("./top//lib/c", "./top/b")});
+  const auto entries = unpack_members(
+      {file("top/bin/a", "same", 0755), hard_link("top/b", "top/bin/a"), hard_link("./top//lib/c", "./top/b")});
   ASSERT_TRUE(entries) << test::told(entries.error());
   auto map = by_path(*entries);
   for (const char* name : {"bin/a", "b", "lib/c"}) {
@@ -186,15 +188,16 @@ TEST_F(Unpack, names_are_bytes_whatever_the_locale) {
 }
 
 TEST_F(Unpack, dots_and_slashes_in_names_do_not_count) {
-  const auto entries = unpack_members({directory("./"), directory("./top/"), file("./top//./a", "x"), file("top/b/./c", "y")});
+  const auto entries =
+      unpack_members({directory("./"), directory("./top/"), file("./top//./a", "x"), file("top/b/./c", "y")});
   ASSERT_TRUE(entries) << test::told(entries.error());
   EXPECT_EQ(test::content_of(m_prefix / "a"), "x");
   EXPECT_EQ(test::content_of(m_prefix / "b/c"), "y");
 }
 
 TEST_F(Unpack, link_may_go_down_and_up_through_real_directories) {
-  const auto entries =
-      unpack_members({link("top/bin/l", "../a/b/../../x"), directory("top/a"), directory("top/a/b"), file("top/x", "found")});
+  const auto entries = unpack_members(
+      {link("top/bin/l", "../a/b/../../x"), directory("top/a"), directory("top/a/b"), file("top/x", "found")});
   ASSERT_TRUE(entries) << test::told(entries.error());
   EXPECT_EQ(test::content_of(m_prefix / "bin/l"), "found");
 }
@@ -265,9 +268,12 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"directory_through_link", {directory("top/d"), link("top/l", "d"), directory("top/l/x")}, "top/l/x"},
         Hostile{"directory_over_link", {directory("top/d"), link("top/l", "d"), directory("top/l")}, "top/l"},
         Hostile{"link_through_link", {directory("top/d"), link("top/l", "d"), link("top/l/x", "y")}, "top/l/x"},
-        Hostile{"hard_link_through_link", {file("top/d/f"), link("top/l", "d"), hard_link("top/l/x", "top/d/f")}, "top/l/x"},
+        Hostile{"hard_link_through_link",
+                {file("top/d/f"), link("top/l", "d"), hard_link("top/l/x", "top/d/f")},
+                "top/l/x"},
         Hostile{"out_by_two_links",
-                {directory("top/a/b"), link("top/a/b/up", "../.."), link("top/l", "a/b/up/../outside")}, "the link l"},
+                {directory("top/a/b"), link("top/a/b/up", "../.."), link("top/l", "a/b/up/../outside")},
+                "the link l"},
         Hostile{"up_from_what_is_not_there", {link("top/l", "nothing/../x"), file("top/x")}, "the link l"},
         Hostile{"hard_link_absolute", {hard_link("top/x", "/etc/passwd")}, "/etc/passwd"},
         Hostile{"hard_link_parent", {hard_link("top/x", "top/../../outside/victim")}, "top/../../outside/victim"},
@@ -276,26 +282,29 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"hard_link_to_itself", {hard_link("top/x", "top/x")}, "top/x"},
         Hostile{"hard_link_to_a_directory", {directory("top/d"), hard_link("top/x", "top/d")}, "top/x"},
         Hostile{"hard_link_to_the_top", {directory("top"), hard_link("top/x", "top")}, "top/x"},
-        Hostile{"hard_link_through_a_link", {file("top/d/f"), link("top/l", "d"), hard_link("top/x", "top/l/f")}, "top/x"},
+        Hostile{
+            "hard_link_through_a_link", {file("top/d/f"), link("top/l", "d"), hard_link("top/x", "top/l/f")}, "top/x"},
         Hostile{"hard_link_takes_a_link_too_far_up",
-                {link("top/a/b/l", "../../x"), hard_link("top/m", "top/a/b/l")}, "top/m"}),
+                {link("top/a/b/l", "../../x"), hard_link("top/m", "top/a/b/l")},
+                "top/m"}),
     [](const auto& row) { return row.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     ARC_01_types, UnpackHostile,
-    testing::Values(Hostile{"fifo", {{.name = "top/pipe", .type = AE_IFIFO}}, "top/pipe"},
-                    Hostile{"character_device", {{.name = "top/null", .type = AE_IFCHR}}, "top/null"},
-                    Hostile{"block_device", {{.name = "top/disk", .type = AE_IFBLK}}, "top/disk"},
-                    Hostile{"file_twice", {file("top/x"), file("top/x")}, "top/x"},
-                    Hostile{"file_twice_by_other_writing", {file("top/x"), file("./top//x")}, "./top//x"},
-                    Hostile{"file_then_link", {file("top/x"), link("top/x", "y")}, "top/x"},
-                    Hostile{"link_then_file", {link("top/x", "y"), file("top/x")}, "top/x"},
-                    Hostile{"file_then_directory", {file("top/x"), directory("top/x")}, "top/x"},
-                    Hostile{"directory_then_file", {directory("top/x"), file("top/x")}, "top/x"},
-                    Hostile{"directory_then_link", {directory("top/x"), link("top/x", "y")}, "top/x"},
-                    Hostile{"file_as_directory", {file("top/x"), file("top/x/y")}, "top/x/y"},
-                    Hostile{"hard_link_twice", {file("top/a"), hard_link("top/x", "top/a"), hard_link("top/x", "top/a")}, "top/x"},
-                    Hostile{"nothing_but_the_top", {directory("top/")}, "holds nothing"}),
+    testing::Values(
+        Hostile{"fifo", {{.name = "top/pipe", .type = AE_IFIFO}}, "top/pipe"},
+        Hostile{"character_device", {{.name = "top/null", .type = AE_IFCHR}}, "top/null"},
+        Hostile{"block_device", {{.name = "top/disk", .type = AE_IFBLK}}, "top/disk"},
+        Hostile{"file_twice", {file("top/x"), file("top/x")}, "top/x"},
+        Hostile{"file_twice_by_other_writing", {file("top/x"), file("./top//x")}, "./top//x"},
+        Hostile{"file_then_link", {file("top/x"), link("top/x", "y")}, "top/x"},
+        Hostile{"link_then_file", {link("top/x", "y"), file("top/x")}, "top/x"},
+        Hostile{"file_then_directory", {file("top/x"), directory("top/x")}, "top/x"},
+        Hostile{"directory_then_file", {directory("top/x"), file("top/x")}, "top/x"},
+        Hostile{"directory_then_link", {directory("top/x"), link("top/x", "y")}, "top/x"},
+        Hostile{"file_as_directory", {file("top/x"), file("top/x/y")}, "top/x/y"},
+        Hostile{"hard_link_twice", {file("top/a"), hard_link("top/x", "top/a"), hard_link("top/x", "top/a")}, "top/x"},
+        Hostile{"nothing_but_the_top", {directory("top/")}, "holds nothing"}),
     [](const auto& row) { return row.param.name; });
 
 struct Broken {
@@ -316,7 +325,12 @@ TEST_P(UnpackBroken, DL_01_is_refused_as_an_archive) {
 
 INSTANTIATE_TEST_SUITE_P(Rows, UnpackBroken,
                          testing::Values(Broken{"empty", ""}, Broken{"web_page", "<!DOCTYPE html><html>404</html>"},
-                                         Broken{"xz_header_alone", "\xfd" "7zXZ"}, Broken{"zip", "PK\x03\x04" "0000000000"},
+                                         Broken{"xz_header_alone",
+                                                "\xfd"
+                                                "7zXZ"},
+                                         Broken{"zip",
+                                                "PK\x03\x04"
+                                                "0000000000"},
                                          Broken{"rubbish", "\x01\x02\x03\x04\x05\x06\x07\x08"}),
                          [](const auto& row) { return row.param.name; });
 
@@ -351,14 +365,15 @@ TEST_F(Unpack, ARC_03_what_the_disk_refuses_names_the_path) {
   struct rlimit before {};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit small {1 << 16, before.rlim_max};
+  const struct rlimit small { 1 << 16, before.rlim_max };
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   const auto entries = unpack(m_archive, m_prefix, k_always);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
   ASSERT_FALSE(entries);
   EXPECT_EQ(entries.error().kind, ErrorKind::filesystem);
-  EXPECT_NE(entries.error().message.find((m_prefix / "lib/large").native()), std::string::npos) << entries.error().message;
+  EXPECT_NE(entries.error().message.find((m_prefix / "lib/large").native()), std::string::npos)
+      << entries.error().message;
 }
 
 TEST_F(Unpack, DL_11_can_be_interrupted_between_blocks) {

@@ -31,14 +31,17 @@ constexpr std::string_view k_plain_list = R"(<!DOCTYPE html>
 <li><a href='redistrib_12.4.1.json'>again</a></li>
 </ul></body></html>)";
 
-constexpr std::string_view k_nginx = "<html>\r\n<head><title>Index of /cuda/</title></head>\r\n<body>\r\n<h1>Index of /cuda/"
+constexpr std::string_view k_nginx =
+    "<html>\r\n<head><title>Index of /cuda/</title></head>\r\n<body>\r\n<h1>Index of /cuda/"
     "</h1><hr><pre><a href=\"../\">../</a>\r\n<a href=\"libcublas/\">libcublas/</a>   01-Jan-2026 10:00      -\r\n"
-    "<a href=\"redistrib_13.0.2.json\">redistrib_13.0.2.json</a>   01-Jan-2026 10:00   41234\r\n</pre><hr></body></html>";
+    "<a href=\"redistrib_13.0.2.json\">redistrib_13.0.2.json</a>   01-Jan-2026 10:00   "
+    "41234\r\n</pre><hr></body></html>";
 
 constexpr std::string_view k_apache = R"(<table>
 <tr><th><a href="?C=N;O=D">Name</a></th><th><a href="?C=M;O=A">Last modified</a></th></tr>
 <tr><td><img src="/icons/back.gif" alt="[PARENTDIR]"></td><td><a href="/">Parent Directory</a></td></tr>
-<tr><td valign="top"><img src="/icons/unknown.gif"></td><td><a class=f href="redistrib_11.8.0.json">redist..&gt;</a></td></tr>
+<tr><td valign="top"><img src="/icons/unknown.gif"></td><td>
+<a class=f href="redistrib_11.8.0.json">redist..&gt;</a></td></tr>
 </table><address>Apache Server</address>)";
 
 constexpr std::string_view k_python = R"(<!DOCTYPE HTML>
@@ -59,17 +62,18 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Writing, IndexPage,
-    testing::Values(
-        Page{"nothing", "", {}}, Page{"text", "redistrib_12.4.1.json", {}}, Page{"no_quotes", "<a href=x.json>", {"x.json"}},
-        Page{"no_quotes_slash", "<a href=x/>", {"x"}}, Page{"any_case", "<A HREF=\"x.json\">", {"x.json"}},
-        Page{"blanks", "<a\n href = 'x.json' >", {"x.json"}}, Page{"other_attributes", "<a a=\">\" b href='x' c=d>", {"x"}},
-        Page{"absolute_path", "<a href=\"/compute/cuda/redist/x.json\">", {"x.json"}},
-        Page{"absolute_address", "<a href=\"https://mirror.example/cuda/x.json?v=1#top\">", {"x.json"}},
-        Page{"no_scheme", "<a href=\"//mirror.example/cuda/x.json\">", {"x.json"}},
-        Page{"host_alone", "<a href=\"https://mirror.example\"><a href=\"//mirror.example/\">", {}},
-        Page{"entity", "<a href=\"a&amp;b&#39;\">", {"a&b'"}},
-        Page{"order_kept", "<a href=b><a href=a><a href=b>", {"b", "a"}},
-        Page{"colon_in_path", "<a href=\"./a:b\">", {"a:b"}}),
+    testing::Values(Page{"nothing", "", {}}, Page{"text", "redistrib_12.4.1.json", {}},
+                    Page{"no_quotes", "<a href=x.json>", {"x.json"}}, Page{"no_quotes_slash", "<a href=x/>", {"x"}},
+                    Page{"any_case", "<A HREF=\"x.json\">", {"x.json"}},
+                    Page{"blanks", "<a\n href = 'x.json' >", {"x.json"}},
+                    Page{"other_attributes", "<a a=\">\" b href='x' c=d>", {"x"}},
+                    Page{"absolute_path", "<a href=\"/compute/cuda/redist/x.json\">", {"x.json"}},
+                    Page{"absolute_address", "<a href=\"https://mirror.example/cuda/x.json?v=1#top\">", {"x.json"}},
+                    Page{"no_scheme", "<a href=\"//mirror.example/cuda/x.json\">", {"x.json"}},
+                    Page{"host_alone", "<a href=\"https://mirror.example\"><a href=\"//mirror.example/\">", {}},
+                    Page{"entity", "<a href=\"a&amp;b&#39;\">", {"a&b'"}},
+                    Page{"order_kept", "<a href=b><a href=a><a href=b>", {"b", "a"}},
+                    Page{"colon_in_path", "<a href=\"./a:b\">", {"a:b"}}),
     [](const auto& row) { return row.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(

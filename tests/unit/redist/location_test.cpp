@@ -47,15 +47,16 @@ INSTANTIATE_TEST_SUITE_P(
                    "https://mirror.example/Cuda/"},
         Understood{"other_port", "https://mirror.example:8443/", "https://mirror.example:8443/", "",
                    "https://mirror.example:8443/"},
-        Understood{"space_encoded", "https://mirror.example/my mirror/%20", "https://mirror.example/my%20mirror/%20/", "",
-                   "https://mirror.example/my%20mirror/%20/"},
+        Understood{"space_encoded", "https://mirror.example/my mirror/%20", "https://mirror.example/my%20mirror/%20/",
+                   "", "https://mirror.example/my%20mirror/%20/"},
         Understood{"DL_09_credentials_are_kept_but_not_shown", "https://jo:p%40ss@mirror.example/cuda/",
                    "https://jo:p%40ss@mirror.example/cuda/", "", "https://mirror.example/cuda/"},
         Understood{"user_without_password", "https://token@mirror.example/", "https://token@mirror.example/", "",
                    "https://mirror.example/"},
         Understood{"at_sign_in_path", "https://mirror.example/npm/@scope/", "https://mirror.example/npm/@scope/", "",
                    "https://mirror.example/npm/@scope/"},
-        Understood{"loopback_127", "http://127.0.0.1:8080/x", "http://127.0.0.1:8080/x/", "", "http://127.0.0.1:8080/x/"},
+        Understood{"loopback_127", "http://127.0.0.1:8080/x", "http://127.0.0.1:8080/x/", "",
+                   "http://127.0.0.1:8080/x/"},
         Understood{"loopback_net", "http://127.8.9.10/", "http://127.8.9.10/", "", "http://127.8.9.10/"},
         Understood{"loopback_name", "http://LocalHost:80/", "http://localhost/", "", "http://localhost/"},
         Understood{"loopback_6", "http://[::1]:8080/", "http://[::1]:8080/", "", "http://[::1]:8080/"},
@@ -94,40 +95,39 @@ using namespace std::string_view_literals;
 
 INSTANTIATE_TEST_SUITE_P(
     Table, RefusedLocation,
-    testing::Values(
-        Refused{"empty", "", "empty"},
-        Refused{"http_names_https", "http://mirror.example/", "https://"},
-        Refused{"http_names_setting", "http://jo:secret@mirror.example/", "cudaenv config set network.allow_http true"},
-        Refused{"http_loopback_look_alike", "http://localhost.example.com/", "https://"},
-        Refused{"http_numeric_look_alike", "http://127.0.0.1.example.com/", "https://"},
-        Refused{"http_short_number", "http://127.1/", "https://"},
-        Refused{"http_loopback_as_user", "http://127.0.0.1:secret@mirror.example/", "https://"},
-        Refused{"http_any_address", "http://0.0.0.0/", "https://"},
-        Refused{"http_mapped_loopback", "http://[::ffff:127.0.0.1]/", "https://"},
-        Refused{"ftp", "ftp://jo:secret@mirror.example/", "ftp:// is not supported"},
-        Refused{"s3", "s3://bucket/cuda", "s3:// is not supported"},
-        Refused{"no_host", "https:///cuda/", "no valid web address"},
-        Refused{"no_slashes", "https:mirror.example", "no valid web address"},
-        Refused{"user_but_no_host", "https://jo:secret@/cuda/", "no valid web address"},
-        Refused{"port_zero", "https://mirror.example:0/", "no valid web address"},
-        Refused{"port_too_large", "https://mirror.example:65536/", "no valid web address"},
-        Refused{"port_text", "https://mirror.example:http/", "no valid web address"},
-        Refused{"slash_in_password", "https://jo:sec/ret@secret@mirror.example/", "no valid web address"},
-        Refused{"blank_in_host", "https://mirror example/", "no valid web address"},
-        Refused{"percent_in_host", "https://mirror%2eexample/", "no valid web address"},
-        Refused{"backslash_in_host", "https://mirror.example\\@evil.example/", "no valid web address"},
-        Refused{"bracket_open", "https://[::1/", "no valid web address"},
-        Refused{"bracket_no_address", "https://[mirror]/", "no valid web address"},
-        Refused{"query", "https://mirror.example/?secret", "neither"},
-        Refused{"fragment", "https://mirror.example/#x", "neither"},
-        Refused{"escape_code", "https://mirror.example/\x1b[31m", "control bytes"},
-        Refused{"newline_in_path", "/srv/mir\nror", "control bytes"},
-        Refused{"nul", "/srv/\0mirror"sv, "control bytes"},
-        Refused{"file_other_host", "file://server/share", "another machine"},
-        Refused{"file_relative", "file:mirror", "not absolute"},
-        Refused{"file_host_only", "file://localhost", "not absolute"},
-        Refused{"file_bad_percent", "file:///srv/%zz", "two hex digits"},
-        Refused{"file_nul", "file:///srv/%00", "control bytes"}),
+    testing::Values(Refused{"empty", "", "empty"}, Refused{"http_names_https", "http://mirror.example/", "https://"},
+                    Refused{"http_names_setting", "http://jo:secret@mirror.example/",
+                            "cudaenv config set network.allow_http true"},
+                    Refused{"http_loopback_look_alike", "http://localhost.example.com/", "https://"},
+                    Refused{"http_numeric_look_alike", "http://127.0.0.1.example.com/", "https://"},
+                    Refused{"http_short_number", "http://127.1/", "https://"},
+                    Refused{"http_loopback_as_user", "http://127.0.0.1:secret@mirror.example/", "https://"},
+                    Refused{"http_any_address", "http://0.0.0.0/", "https://"},
+                    Refused{"http_mapped_loopback", "http://[::ffff:127.0.0.1]/", "https://"},
+                    Refused{"ftp", "ftp://jo:secret@mirror.example/", "ftp:// is not supported"},
+                    Refused{"s3", "s3://bucket/cuda", "s3:// is not supported"},
+                    Refused{"no_host", "https:///cuda/", "no valid web address"},
+                    Refused{"no_slashes", "https:mirror.example", "no valid web address"},
+                    Refused{"user_but_no_host", "https://jo:secret@/cuda/", "no valid web address"},
+                    Refused{"port_zero", "https://mirror.example:0/", "no valid web address"},
+                    Refused{"port_too_large", "https://mirror.example:65536/", "no valid web address"},
+                    Refused{"port_text", "https://mirror.example:http/", "no valid web address"},
+                    Refused{"slash_in_password", "https://jo:sec/ret@secret@mirror.example/", "no valid web address"},
+                    Refused{"blank_in_host", "https://mirror example/", "no valid web address"},
+                    Refused{"percent_in_host", "https://mirror%2eexample/", "no valid web address"},
+                    Refused{"backslash_in_host", "https://mirror.example\\@evil.example/", "no valid web address"},
+                    Refused{"bracket_open", "https://[::1/", "no valid web address"},
+                    Refused{"bracket_no_address", "https://[mirror]/", "no valid web address"},
+                    Refused{"query", "https://mirror.example/?secret", "neither"},
+                    Refused{"fragment", "https://mirror.example/#x", "neither"},
+                    Refused{"escape_code", "https://mirror.example/\x1b[31m", "control bytes"},
+                    Refused{"newline_in_path", "/srv/mir\nror", "control bytes"},
+                    Refused{"nul", "/srv/\0mirror"sv, "control bytes"},
+                    Refused{"file_other_host", "file://server/share", "another machine"},
+                    Refused{"file_relative", "file:mirror", "not absolute"},
+                    Refused{"file_host_only", "file://localhost", "not absolute"},
+                    Refused{"file_bad_percent", "file:///srv/%zz", "two hex digits"},
+                    Refused{"file_nul", "file:///srv/%00", "control bytes"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(RefusedLocationText, drops_what_may_be_a_password_even_from_wrong_addresses) {
@@ -148,10 +148,12 @@ TEST(Location, relative_path_needs_a_directory_to_be_relative_to) {
 
 TEST(Location, knows_nvidias_own_base) {
   EXPECT_TRUE(parse_location(k_nvidia_base, PlainHttp::on_loopback, "/")->is_nvidia());
-  EXPECT_TRUE(parse_location("https://Developer.Download.NVIDIA.com:443/compute/cuda/redist", PlainHttp::on_loopback, "/")
-                  ->is_nvidia());
-  EXPECT_FALSE(parse_location("https://jo@developer.download.nvidia.com/compute/cuda/redist/", PlainHttp::on_loopback, "/")
-                   ->is_nvidia());
+  EXPECT_TRUE(
+      parse_location("https://Developer.Download.NVIDIA.com:443/compute/cuda/redist", PlainHttp::on_loopback, "/")
+          ->is_nvidia());
+  EXPECT_FALSE(
+      parse_location("https://jo@developer.download.nvidia.com/compute/cuda/redist/", PlainHttp::on_loopback, "/")
+          ->is_nvidia());
 }
 
 TEST(Location, resources_lie_below_it) {

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redist/installer.hpp"
+
+#include <map>
+
+#include <sys/stat.h>
+
+#include "registry/builtin.hpp"
+#include "small_mirror.hpp"
+
+namespace cudaenv::redist {
+namespace {
+
+class Observer final : public InstallObserver {
+ public:
+  void waiting_for(long) override {}
+  void started(const core::PlannedComponent& component) override {
+    events.push_back("started " + component.component->name);
+  }
+  void received(const core::PlannedComponent&, std::uint64_t) override {}
+  void unpacking(const core::PlannedComponent& component) override {
+    events.push_back("unpacking " + component.component->name);
+  }
+  void finished(const core::PlannedComponent& component) override {
+    events.push_back("finished " + component.component->name);
+  }
+  std::vector<std::string> events;
+};
+
+std::vector<test::Member> nvcc_members() {
+  return {test::file("LICENSE", "licence"),
+          test::file("bin/nvcc", "#!/bin/sh\n", 0755),
+          test::file("bin/nvcc.profile", "TOP = ..\n"),
+          test::file("bin/ptxas", "p", 0755),
+          test::file("nvvm/bin/cicc", "c", 0755),
+          test::file("nvvm/libdevice/libdevice.10.bc", "d"),
+          test::file("include/crt/host_config.h", "h")};
+}
+
+std::vector<test::Member> cudart_members() {
+  return {test::directory("lib"),
+          test::file("lib/libcudart.so.12.8.90", "so", 0755),
+          test::link("lib/libcudart.so.12", "libcudart.so.12.8.90"),
+          test::link("lib/libcudart.so", "libcudart.so.12"),
+          test::file("lib/libcudart_static.a", "a"),
+          test::file("lib/libcudadevrt.a", "d"),
+          test::file("lib/stubs/libcuda.so", "stub"),
+          test::file("include/cuda_runtime.h", "r"),
+          test::file("pkg-config/cudart-12.8.pc", "cudaroot=/usr/local/cuda-12.8\n")};
+}
+
+class Installer : public testing::Test {
+ protected:
+  void SetUp() override {
+    m_mirror.add("cuda_nvcc", nvcc_members());
+    m_mirror.add("cuda_cudart", cudart_members());
+    m_mirror.add("cuda_cccl", {test::file("include/nv/target", "t")});
+    m_mirror.write_manifest("12.8.1");
+  }
+
+  Result<InstallOutcome> install_it(core::ComponentChoice choice = {}, bool replace = false) {
+    const Source source = m_mirror.source();
+    const core::Version release{12, 8, 1};
+    CUDAENV_TRY(fetched, fetch_manifest(source, release, registry::builtin(), {"any"}));
+    CUDAENV_TRY(plan, core::plan_components(fetched.manifest, registry::builtin(), release, "linux-x86_64", choice));
+    return install(source, plan, {release, "linux-x86_64", choice, fetched.sha256, replace}, m_root, m_observer);
+  }
+  // Nothing is left of an install that failed.
+  void expect_untouched() const { EXPECT_EQ(base::entry_kind(m_root.path), base::EntryKind::absent); }
+
+  test::SmallMirror m_mirror;
+  test::Scratch m_scratch;
+  store::Root m_root{m_scratch / "root"};
+  base::Path m_toolkit = m_root.toolkit("12.8.1");
+  Observer m_observer;
+};
+
+// What the tree really holds, in the receipt's terms.
+std::map<std::string, std::string> tree_of(const base::Path& toolkit) {
+  std::map<std::string, std::string> tree;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(toolkit)) {
+    const std::string path = entry.path().lexically_relative(toolkit);
+    if (path == "receipt.json" || (entry.is_directory() && !entry.is_symlink())) continue;
+    if (entry.is_symlink()) {
+      tree[path] = "-> " + base::link_target(entry.path())->native();
+      continue;
+    }
+    struct stat info = {};
+    EXPECT_EQ(::stat(entry.path().c_str(), &info), 0);
+    tree[path] = std::to_string(info.st_mode & 07777) + " " + std::to_string(info.st_size) + " " +
+                 sha256_of(test::content_of(entry.path()));
+  }
+  return tree;
+}
+
+std::map<std::string, std::string> tree_of(const store::Receipt& receipt) {
+  std::map<std::string, std::string> tree;
+  for (const store::ReceiptFile& file : receipt.files)
+    tree[file.path] = file.target.empty()
+                          ? std::to_string(file.mode) + " " + std::to_string(file.size) + " " + file.sha256
+                          : "-> " + file.target;
+  return tree;
+}
+
+TEST_F(Installer, receipt_equals_the_tree) {
+  const auto outcome = install_it();
+  ASSERT_TRUE(outcome) << test::told(outcome.error());
+  EXPECT_FALSE(outcome->was_there);
+  const auto receipt = store::read_receipt(m_toolkit);
+  ASSERT_TRUE(receipt) << receipt.error().message;
+  EXPECT_EQ(tree_of(*receipt), tree_of(m_toolkit));
+  EXPECT_EQ(outcome->file_count, receipt->files.size());
+  std::uint64_t size = 0;
+  for (const store::ReceiptFile& file : receipt->files) size += file.size;
+  EXPECT_EQ(outcome->installed_size, size);
+}
+
+TEST_F(Installer, receipt_tells_what_was_asked_and_where_it_came_from) {
+  ASSERT_TRUE(install_it({core::Profile::minimal, {"cuda_cccl"}, {}}));
+  const auto receipt = store::read_receipt(m_toolkit);
+  ASSERT_TRUE(receipt);
+  EXPECT_EQ(receipt->release, (core::Version{12, 8, 1}));
+  EXPECT_EQ(receipt->platform, "linux-x86_64");
+  EXPECT_EQ(receipt->profile, "minimal");
+  EXPECT_EQ(receipt->with, std::vector<std::string>{"cuda_cccl"});
+  EXPECT_EQ(receipt->source, m_mirror.path());
+  EXPECT_EQ(receipt->manifest_sha256, sha256_of(test::content_of(m_mirror / "redistrib_12.8.1.json")));
+  ASSERT_EQ(receipt->components.size(), 3u);
+  EXPECT_EQ(receipt->components[2].name, "cuda_nvcc");
+  EXPECT_EQ(receipt->components[2].license, "CUDA Toolkit");
+  EXPECT_EQ(receipt->components[2].license_sha256, sha256_of("licence"));
+  EXPECT_EQ(receipt->components[2].archive, "cuda_nvcc/cuda_nvcc-archive.tar");
+}
+
+TEST_F(Installer, DL_11_nothing_but_the_toolkit_stays) {
+  ASSERT_TRUE(install_it());
+  EXPECT_EQ(base::list_directory(m_root.versions()), std::vector<std::string>{"12.8.1"});
+  EXPECT_EQ(base::list_directory(m_root.path), std::vector<std::string>{"versions"});
+  EXPECT_EQ(test::content_of(m_toolkit / "lib64/libcudart.so"), "so");
+}
+
+TEST_F(Installer, tells_each_step_in_order) {
+  ASSERT_TRUE(install_it());
+  EXPECT_EQ(m_observer.events,
+            (std::vector<std::string>{"started cuda_cccl", "unpacking cuda_cccl", "finished cuda_cccl",
+                                      "started cuda_cudart", "unpacking cuda_cudart", "finished cuda_cudart",
+                                      "started cuda_nvcc", "unpacking cuda_nvcc", "finished cuda_nvcc"}));
+}
+
+TEST_F(Installer, toolkit_that_is_there_is_left_as_it_is) {
+  ASSERT_TRUE(install_it());
+  ASSERT_TRUE(base::write_file(m_toolkit / "mine", "x"));
+  m_observer.events.clear();
+  const auto outcome = install_it();
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(outcome->was_there);
+  EXPECT_TRUE(m_observer.events.empty());
+  EXPECT_TRUE(base::path_exists(m_toolkit / "mine"));
+}
+
+TEST_F(Installer, toolkit_that_is_there_is_replaced_on_demand) {
+  ASSERT_TRUE(install_it());
+  ASSERT_TRUE(base::write_file(m_toolkit / "mine", "x"));
+  const auto outcome = install_it({}, true);
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->was_there);
+  EXPECT_FALSE(base::path_exists(m_toolkit / "mine"));
+  EXPECT_EQ(base::list_directory(m_root.versions()), std::vector<std::string>{"12.8.1"});
+}
+
+TEST_F(Installer, DL_11_left_overs_without_a_receipt_are_replaced) {
+  ASSERT_TRUE(base::make_directories(m_toolkit / "bin"));
+  ASSERT_TRUE(base::write_file(m_toolkit / "bin/half", "x"));
+  ASSERT_TRUE(install_it());
+  EXPECT_EQ(base::entry_kind(m_toolkit / "bin/half"), base::EntryKind::absent);
+  EXPECT_TRUE(base::path_exists(m_toolkit / "receipt.json"));
+}
+
+// --- What goes wrong leaves nothing ---
+
+TEST_F(Installer, DL_01_damaged_archive_leaves_nothing) {
+  std::string bytes = test::content_of(m_mirror / "cuda_nvcc/cuda_nvcc-archive.tar");
+  bytes[bytes.size() / 2] ^= 1;
+  ASSERT_TRUE(base::write_file(m_mirror / "cuda_nvcc/cuda_nvcc-archive.tar", bytes));
+  const auto outcome = install_it();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, ErrorKind::integrity);
+  expect_untouched();
+}
+
+TEST_F(Installer, absent_archive_leaves_nothing) {
+  ASSERT_TRUE(base::remove_tree(m_mirror / "cuda_nvcc"));
+  const auto outcome = install_it();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, ErrorKind::not_found);
+  EXPECT_NE(test::told(outcome.error()).find("cuda_nvcc"), std::string::npos);
+  expect_untouched();
+}
+
+TEST_F(Installer, ARC_01_hostile_archive_with_a_good_digest_leaves_nothing) {
+  m_mirror.add("libcublas", {test::file("../../../escaped", "x")});
+  m_mirror.write_manifest("12.8.1");
+  const auto outcome = install_it();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, ErrorKind::integrity);
+  EXPECT_EQ(base::entry_kind(m_scratch / "escaped"), base::EntryKind::absent);
+  expect_untouched();
+}
+
+TEST_F(Installer, clash_leaves_nothing) {
+  m_mirror.add("libcublas", {test::file("bin/nvcc", "another")});
+  m_mirror.write_manifest("12.8.1");
+  const auto outcome = install_it();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, ErrorKind::integrity);
+  expect_untouched();
+}
+
+TEST_F(Installer, failed_replacement_leaves_the_old_toolkit) {
+  ASSERT_TRUE(install_it());
+  const auto before = tree_of(m_toolkit);
+  ASSERT_TRUE(base::remove_tree(m_mirror / "cuda_nvcc"));
+  ASSERT_FALSE(install_it({}, true));
+  EXPECT_EQ(tree_of(m_toolkit), before);
+  EXPECT_EQ(base::list_directory(m_root.versions()), std::vector<std::string>{"12.8.1"});
+}
+
+TEST_F(Installer, ARC_03_too_little_room_is_told_before_anything_is_fetched) {
+  const Source source = m_mirror.source();
+  auto fetched = fetch_manifest(source, {12, 8, 1}, registry::builtin(), {"any"});
+  ASSERT_TRUE(fetched);
+  auto plan = core::plan_components(fetched->manifest, registry::builtin(), {12, 8, 1}, "linux-x86_64", {});
+  ASSERT_TRUE(plan);
+  plan->components[0].archive.size = std::uint64_t{1} << 60;
+  const auto outcome =
+      install(source, *plan, {{12, 8, 1}, "linux-x86_64", {}, fetched->sha256, false}, m_root, m_observer);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, ErrorKind::filesystem);
+  EXPECT_TRUE(m_observer.events.empty());
+  expect_untouched();
+}
+
+TEST_F(Installer, DL_03_incomplete_compiler_is_refused_unless_asked_for) {
+  EXPECT_TRUE(install_it({core::Profile::minimal, {}, {"cuda_cccl"}}));
+  ASSERT_TRUE(base::remove_tree(m_root.path));
+  test::SmallMirror broken;
+  broken.add("cuda_nvcc", {test::file("bin/nvcc", "n", 0755)});
+  broken.write_manifest("12.8.1");
+  const Source source = broken.source();
+  const auto fetched = fetch_manifest(source, {12, 8, 1}, registry::builtin(), {"any"});
+  ASSERT_TRUE(fetched);
+  const auto plan = core::plan_components(fetched->manifest, registry::builtin(), {12, 8, 1}, "linux-x86_64", {});
+  ASSERT_TRUE(plan);
+  const auto outcome =
+      install(source, *plan, {{12, 8, 1}, "linux-x86_64", {}, fetched->sha256, false}, m_root, m_observer);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, ErrorKind::integrity);
+  expect_untouched();
+}
+
+}  // namespace
+}  // namespace cudaenv::redist
