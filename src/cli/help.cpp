@@ -25,7 +25,8 @@ std::string main_help() {
 std::string version_text() { return "cudaenv " CUDAENV_VERSION_TEXT "\n"; }
 
 std::string command_help(const commands::CommandRow& row, const std::string& options) {
-  std::string text = fmt::format("{}\n\nusage: cudaenv {}{}{}\n", row.summary, row.name, row.synopsis.empty() ? "" : " ", row.synopsis);
+  std::string text = fmt::format("{}\n\nusage: cudaenv {}{}{}\n", row.summary, row.name,
+                                 row.synopsis.empty() ? "" : " ", row.synopsis);
   if (!row.alias.empty()) text += fmt::format("also called: {}\n", row.alias);
   // The parser's own page begins with summary and usage; its lists follow the first blank line after them.
   const std::size_t usage = options.find("Usage:");

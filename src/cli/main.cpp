@@ -15,7 +15,8 @@ Result<ExitCode> run_installer(const commands::App& app, const std::vector<std::
   return fail(base::replace_process(command, app.environment));
 }
 
-Result<ExitCode> dispatch(const commands::Options& options, commands::App& app, const std::vector<std::string>& arguments) {
+Result<ExitCode> dispatch(const commands::Options& options, commands::App& app,
+                          const std::vector<std::string>& arguments) {
   return std::visit(
       [&](const auto& typed) -> Result<ExitCode> {
         if constexpr (std::is_same_v<std::decay_t<decltype(typed)>, commands::InstallOptions>)

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/text.hpp"
 #include "cli/help.hpp"
@@ -21,16 +21,21 @@ using namespace commands;
 
 template <class T>
 void option(CLI::App& app, const std::string& name, std::optional<T>& value, const std::string& help) {
-  app.add_option_function<T>(name, [&value](const T& typed) { value = typed; }, help);
+  app.add_option_function<T>(
+      name, [&value](const T& typed) { value = typed; }, help);
 }
 
 void bind(CLI::App& app, InstallOptions& options) {
   option(app, "spec", options.spec, "12, 12.8, 12.8.1 or latest");
   app.add_option("--profile", options.profile, "minimal, default or full");
   app.add_option("--with", options.with, "a further component (may be repeated)")->take_all()->allow_extra_args(false);
-  app.add_option("--without", options.without, "a component to leave out (may be repeated)")->take_all()->allow_extra_args(false);
+  app.add_option("--without", options.without, "a component to leave out (may be repeated)")
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_option("--platform", options.platform, "linux-x86_64, linux-sbsa, linux-aarch64 or linux-ppc64le");
-  app.add_option("--mirror", options.mirrors, "base URL or directory to fetch from (may be repeated)")->take_all()->allow_extra_args(false);
+  app.add_option("--mirror", options.mirrors, "base URL or directory to fetch from (may be repeated)")
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_option("--accept-manifest", options.accept_manifest, "sha256 of a manifest to accept, or any");
   app.add_flag("--force", options.force, "install anew what is installed");
   app.add_flag("--dry-run", options.dry_run, "show what would be fetched, and stop");
@@ -56,10 +61,18 @@ void bind(CLI::App& app, PinOptions& options) {
   app.add_flag("--force", options.force, "set what is not installed too");
 }
 
-void bind(CLI::App& app, WhichOptions& options) { app.add_option("tool", options.tool, "nvcc, ptxas, ...")->required(); }
-void bind(CLI::App& app, WhenceOptions& options) { app.add_option("tool", options.tool, "nvcc, ptxas, ...")->required(); }
-void bind(CLI::App& app, PrefixOptions& options) { option(app, "spec", options.spec, "which toolkit; default: the selected one"); }
-void bind(CLI::App& app, ExecOptions& options) { option(app, "-v,--version", options.spec, "which toolkit; default: the selected one"); }
+void bind(CLI::App& app, WhichOptions& options) {
+  app.add_option("tool", options.tool, "nvcc, ptxas, ...")->required();
+}
+void bind(CLI::App& app, WhenceOptions& options) {
+  app.add_option("tool", options.tool, "nvcc, ptxas, ...")->required();
+}
+void bind(CLI::App& app, PrefixOptions& options) {
+  option(app, "spec", options.spec, "which toolkit; default: the selected one");
+}
+void bind(CLI::App& app, ExecOptions& options) {
+  option(app, "-v,--version", options.spec, "which toolkit; default: the selected one");
+}
 
 void bind(CLI::App& app, EnvOptions& options) {
   option(app, "spec", options.spec, "which toolkit; default: the selected one");
@@ -99,7 +112,7 @@ Options options_of(std::string_view command) {
   if (command == "adopt") return AdoptOptions{};
   if (command == "versions") return VersionsOptions{};
   if (command == "version") return VersionOptions{};
-  if (command == "local") return PinOptions{};
+  if (command == "local" || command == "pin") return PinOptions{};
   if (command == "global") {
     PinOptions options;
     options.target = PinTarget::global;
@@ -116,8 +129,11 @@ Options options_of(std::string_view command) {
 }
 
 void bind_global(CLI::App& app, GlobalOptions& global) {
-  app.add_flag_callback("-q,--quiet", [&global] { global.verbosity = base::Verbosity::quiet; }, "say nothing but data, warnings and errors");
-  app.add_flag_callback("--verbose", [&global] { global.verbosity = base::Verbosity::verbose; }, "say more");
+  app.add_flag_callback(
+      "-q,--quiet", [&global] { global.verbosity = base::Verbosity::quiet; },
+      "say nothing but data, warnings and errors");
+  app.add_flag_callback(
+      "--verbose", [&global] { global.verbosity = base::Verbosity::verbose; }, "say more");
   app.add_option_function<std::string>(
          "--color",
          [&global](const std::string& when) {
@@ -147,39 +163,49 @@ std::vector<std::string> take_command(std::vector<std::string>& arguments, std::
 // Where the command's name stands; the number of arguments if there is none.
 std::size_t find_name(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--color") ++i;
-    else if (!arguments[i].starts_with('-')) return i;
+    if (arguments[i] == "--color")
+      ++i;
+    else if (!arguments[i].starts_with('-'))
+      return i;
   }
   return arguments.size();
 }
 
 Error unknown_command(const std::string& typed) {
   std::vector<std::string_view> names;
-  for (const CommandRow& row : command_rows())
-    if (row.visibility == Visibility::shown) {
-      names.push_back(row.name);
-      if (!row.alias.empty()) names.push_back(row.alias);
-    }
+  for (const CommandRow& row : command_rows()) {
+    if (row.visibility != Visibility::shown) continue;
+    names.push_back(row.name);
+    if (!row.alias.empty()) names.push_back(row.alias);
+  }
   const std::vector<std::string> near = base::did_you_mean(typed, names);
   return Error{ErrorKind::usage, fmt::format("there is no command \"{}\"", base::escaped(typed)),
                near.empty() ? "cudaenv help" : "cudaenv " + base::join(near, "   or   cudaenv ")};
+}
+
+// What may have been meant by an option (its value, after `=`, left aside) or by another word.
+void add_nearest(Error& error, std::string_view typed, const std::vector<std::string_view>& known) {
+  const auto near = base::did_you_mean(typed.substr(0, typed.find('=')), known);
+  if (!near.empty()) error.details.push_back(fmt::format("did you mean {}?", base::join(near, " or ")));
 }
 
 // CLI11's words for what is wrong, with the nearest option where one was misspelt.
 Error usage_error(const CLI::ParseError& error, const CLI::App& app, const CommandRow& row) {
   Error result{ErrorKind::usage, fmt::format("{}: {}", row.name, base::escaped(error.what())),
                fmt::format("cudaenv help {}", row.name)};
-  std::vector<std::string_view> names;
-  std::vector<std::string> owned;
-  for (const CLI::Option* known : app.get_options())
-    if (!known->get_lnames().empty()) owned.push_back("--" + known->get_lnames().front());
-  names.assign(owned.begin(), owned.end());
-  for (const std::string& typed : app.remaining()) {
-    if (!typed.starts_with("--")) continue;
-    if (const auto near = base::did_you_mean(typed, names); !near.empty())
-      result.details.push_back(fmt::format("did you mean {}?", base::join(near, " or ")));
-  }
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options())
+    if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
+  for (const CLI::App* action : app.get_subcommands(nullptr)) known.push_back(action->get_name());
+  for (const std::string& typed : app.remaining()) add_nearest(result, typed, {known.begin(), known.end()});
   return result;
+}
+
+// One before any command.
+Error unknown_option(const std::string& typed) {
+  Error error{ErrorKind::usage, fmt::format("there is no option \"{}\"", base::escaped(typed)), "cudaenv help"};
+  add_nearest(error, typed, {"--quiet", "--verbose", "--color", "--help", "--version"});
+  return error;
 }
 
 Result<Invocation> parse_command(const CommandRow& row, std::vector<std::string> arguments) {
@@ -207,39 +233,46 @@ Result<Invocation> parse_command(const CommandRow& row, std::vector<std::string>
   return invocation;
 }
 
+Invocation page(std::string text) {
+  Invocation invocation;
+  invocation.text = std::move(text);
+  return invocation;
+}
+
+Result<Invocation> parse_without_command(const std::vector<std::string>& arguments) {
+  const auto has = [&](const char* name) {
+    return std::find(arguments.begin(), arguments.end(), name) != arguments.end();
+  };
+  if (has("--version") || has("-V")) return page(version_text());
+  if (has("--help") || has("-h")) return page(main_help());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--color")
+      ++i;  // over its value
+    else if (argument != "-q" && argument != "--quiet" && argument != "--verbose" && !argument.starts_with("--color="))
+      return fail(unknown_option(argument));
+  }
+  Invocation invocation = page(main_help());
+  invocation.is_misuse = true;
+  return invocation;
+}
+
 }  // namespace
 
 Result<Invocation> parse(std::vector<std::string> arguments) {
   const std::size_t at = find_name(arguments);
-  if (at == arguments.size()) {
-    Invocation invocation;
-    const auto has = [&](const char* name) { return std::find(arguments.begin(), arguments.end(), name) != arguments.end(); };
-    if (has("--version") || has("-V")) {
-      invocation.text = version_text();
-      return invocation;
-    }
-    if (has("--help") || has("-h")) {
-      invocation.text = main_help();
-      return invocation;
-    }
-    for (const std::string& argument : arguments)
-      if (argument != "-q" && argument != "--quiet" && argument != "--verbose" && !argument.starts_with("--color"))
-        return fail(ErrorKind::usage, fmt::format("there is no option \"{}\"", base::escaped(argument)), "cudaenv help");
-    return fail(ErrorKind::usage, "no command was given", "cudaenv help");
-  }
+  if (at == arguments.size()) return parse_without_command(arguments);
   const CommandRow* row = find_command(arguments[at]);
   if (!row) return fail(unknown_command(arguments[at]));
   if (row->name != "help") return parse_command(*row, std::move(arguments));
 
-  if (at + 1 == arguments.size()) {
-    Invocation invocation;
-    invocation.text = main_help();
-    return invocation;
+  for (std::size_t i = at + 1; i < arguments.size(); ++i) {
+    if (arguments[i].starts_with('-')) continue;
+    const CommandRow* subject = find_command(arguments[i]);
+    if (!subject) return fail(unknown_command(arguments[i]));
+    if (subject->name != "help") return parse_command(*subject, {std::string(subject->name), "--help"});
   }
-  const CommandRow* subject = find_command(arguments[at + 1]);
-  if (!subject) return fail(unknown_command(arguments[at + 1]));
-  if (subject->name == "help") return parse({"help"});
-  return parse_command(*subject, {std::string(subject->name), "--help"});
+  return page(main_help());
 }
 
 }  // namespace cudaenv::cli

@@ -17,11 +17,13 @@ struct GlobalOptions {
   base::ColorChoice color = base::ColorChoice::automatic;
 };
 
-// What a command line asks for: a command's options, or a text to print and be done (help, version).
+// What a command line asks for: a command's options, or a text to print and be done (help, version; or help on
+// stderr, as the answer to a command line without a command).
 struct Invocation {
   GlobalOptions global;
   std::optional<commands::Options> options;
   std::string text;
+  bool is_misuse = false;
 };
 
 // Reads the arguments after the program's name. ErrorKind::usage, with what may have been meant.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/program.hpp"
 
+#include <cstdio>
+
 #include "base/process.hpp"
 #include "cli/parser.hpp"
 #include "commands/facts.hpp"
@@ -11,6 +13,10 @@ namespace {
 Result<ExitCode> run(const Invocation& invocation, const std::vector<std::string>& arguments,
                      const base::Environment& environment, base::Output& output, const Dispatch& dispatch) {
   if (!invocation.options) {
+    if (invocation.is_misuse) {
+      std::fputs(invocation.text.c_str(), stderr);  // no message of ours: the whole page, as on stdout
+      return ExitCode::usage;
+    }
     output.data(invocation.text);
     return ExitCode::done;
   }
@@ -31,12 +37,13 @@ base::Path libexec_of(const base::Path& program) {
 
 int run_program(int argument_count, char** argument_values, const Dispatch& dispatch) {
   const base::Environment environment = base::Environment::of_process();
-  const std::vector<std::string> arguments(argument_values + (argument_count > 0 ? 1 : 0), argument_values + argument_count);
+  const std::vector<std::string> arguments(argument_values + (argument_count > 0 ? 1 : 0),
+                                           argument_values + argument_count);
   auto invocation = parse(arguments);
   const GlobalOptions global = invocation ? invocation->global : GlobalOptions{};
   base::Output output(environment, global.verbosity, global.color);
-  Result<ExitCode> result = invocation ? run(*invocation, arguments, environment, output, dispatch)
-                                       : fail(std::move(invocation).error());
+  Result<ExitCode> result =
+      invocation ? run(*invocation, arguments, environment, output, dispatch) : fail(std::move(invocation).error());
   if (auto finished = output.finish(); !finished && result) result = fail(std::move(finished).error());
   if (result) return static_cast<int>(*result);
   output.error(result.error());

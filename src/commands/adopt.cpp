@@ -60,12 +60,14 @@ Result<base::Path> checked_directory(const AdoptOptions& options, const App& app
   if (directory.filename().empty()) directory = directory.parent_path();
   // nvcc.profile is what makes a directory a toolkit: /usr with an nvcc among thousands of programs is none.
   if (!base::executable_exists(directory / "bin" / "nvcc") || !base::path_exists(directory / "bin" / "nvcc.profile"))
-    return fail(ErrorKind::not_found, fmt::format("{} is not a CUDA toolkit", shown), "cudaenv adopt /usr/local/cuda-12.8",
-                {"it has no bin/nvcc with an nvcc.profile beside it"});
+    return fail(ErrorKind::not_found, fmt::format("{} is not a CUDA toolkit", shown),
+                "cudaenv adopt /usr/local/cuda-12.8", {"it has no bin/nvcc with an nvcc.profile beside it"});
   const base::Path real = std::filesystem::canonical(directory, error);
+  const base::Path holder =
+      std::filesystem::canonical(directory.parent_path(), error);  // an adopted one is a link there
   for (const store::Root* root : app.roots.both()) {
     const base::Path versions = std::filesystem::weakly_canonical(root->versions(), error);
-    if (real.native().starts_with(versions.native() + "/"))
+    if (real.native().starts_with(versions.native() + "/") || holder == versions)
       return fail(ErrorKind::usage, fmt::format("{} is a toolkit of cudaenv already", shown), "cudaenv versions");
   }
   return directory;
@@ -104,7 +106,8 @@ Result<ExitCode> run(const AdoptOptions& options, App& app) {
   CUDAENV_CHECK(base::make_directories(app.roots.own.versions()));
   CUDAENV_CHECK(base::make_link(directory, link));
   CUDAENV_CHECK(refresh_shims(app));
-  app.output.note(fmt::format("{} is adopted as {}; to use it here: cudaenv local {}", base::escaped(directory.native()), name, name));
+  app.output.note(fmt::format("{} is adopted as {}; to use it here: cudaenv local {}",
+                              base::escaped(directory.native()), name, name));
   return ExitCode::done;
 }
 

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "core/release_choice.hpp"
 #include "store/shims.hpp"
+#include "store/toolkits.hpp"
 
 namespace cudaenv::commands {
 
@@ -45,6 +46,16 @@ Result<store::Settings> settings_for(App& app, const store::Selected& selected) 
 }
 
 Error explained(App& app, const core::Spec& spec, Error error) {
+  if (spec.kind == core::SpecKind::name) {
+    // A misspelt word reads as the name of a toolkit that is not there.
+    std::vector<std::string_view> words = {"latest", "system", "auto"};
+    const auto toolkits = store::installed_toolkits(app.roots);
+    if (toolkits)
+      for (const store::Toolkit& toolkit : *toolkits) words.push_back(toolkit.name);
+    if (const auto near = base::did_you_mean(spec.text, words); !near.empty())
+      error.details.push_back(fmt::format("did you mean {}?", base::join(near, " or ")));
+    return error;
+  }
   auto mistake = core::mistaken_number(spec, app.facts.registry());
   if (!mistake) return error;
   mistake->kind = error.kind;

@@ -42,7 +42,7 @@ struct App {
 // The settings in force for a selection, warnings printed.
 [[nodiscard]] Result<store::Settings> settings_for(App& app, const store::Selected& selected);
 
-// The error of a spec that is not installed, with what the registry knows against its number.
+// The error of a spec that is not installed, with what the registry knows against its number, or what word was meant.
 [[nodiscard]] Error explained(App& app, const core::Spec& spec, Error error);
 
 // Brings ROOT/shims up to date.

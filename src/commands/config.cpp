@@ -10,7 +10,8 @@ namespace {
 Result<ExitCode> list(App& app, const store::Settings& settings) {
   for (const store::SettingRow& row : store::setting_rows()) {
     const store::SettingValue& value = settings[row.key];
-    app.output.data(fmt::format("{} = {}  ({})\n", row.key, base::join(value.values, " "), base::escaped(value.set_by)));
+    app.output.data(
+        fmt::format("{} = {}  ({})\n", row.key, base::join(value.values, " "), base::escaped(value.set_by)));
   }
   return ExitCode::done;
 }
@@ -32,7 +33,8 @@ Result<void> check_key(const std::string& key) {
 }  // namespace
 
 Result<ExitCode> run(const ConfigOptions& options, App& app) {
-  if (options.action == "get" || options.action == "set" || options.action == "unset") CUDAENV_CHECK(check_key(options.key));
+  if (options.action == "get" || options.action == "set" || options.action == "unset")
+    CUDAENV_CHECK(check_key(options.key));
   if (options.action == "set") {
     CUDAENV_CHECK(store::write_setting(app.roots, options.key, options.values));
     return ExitCode::done;

@@ -81,8 +81,8 @@ struct ConfigOptions {
   std::vector<std::string> values;
 };
 
-using Options = std::variant<InstallOptions, UninstallOptions, VersionsOptions, VersionOptions, PinOptions, WhichOptions,
-                             WhenceOptions, PrefixOptions, RootOptions, ExecOptions, EnvOptions, AdoptOptions,
-                             RehashOptions, ConfigOptions>;
+using Options = std::variant<InstallOptions, UninstallOptions, VersionsOptions, VersionOptions, PinOptions,
+                             WhichOptions, WhenceOptions, PrefixOptions, RootOptions, ExecOptions, EnvOptions,
+                             AdoptOptions, RehashOptions, ConfigOptions>;
 
 }  // namespace cudaenv::commands

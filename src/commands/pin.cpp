@@ -29,9 +29,10 @@ Result<ExitCode> show(const PinOptions& options, App& app) {
   if (chosen.problem && chosen.status != core::SelectionStatus::not_installed) return fail(std::move(*chosen.problem));
   if (chosen.origin == core::OriginKind::none && options.target == PinTarget::local) {
     CUDAENV_TRY(directory, base::working_directory(app.environment));
-    return fail(ErrorKind::not_found,
-                fmt::format("there is no {} in {} or above it", core::k_version_file_name, base::escaped(directory.native())),
-                "cudaenv local VERSION");
+    return fail(
+        ErrorKind::not_found,
+        fmt::format("there is no {} in {} or above it", core::k_version_file_name, base::escaped(directory.native())),
+        "cudaenv local VERSION");
   }
   app.output.data(chosen.word + "\n");
   return ExitCode::done;
@@ -48,8 +49,10 @@ Result<std::string> with_spec(const base::Path& file, const std::string& spec) {
   CUDAENV_TRY(before, base::read_file(file));
   if (!before) return spec + "\n";
   const core::VersionText text = core::parse_version_text(*before);
-  if (text.status != core::VersionTextStatus::spec) return spec + "\n";
   std::string after = *before;
+  if (text.status == core::VersionTextStatus::empty)
+    return after + (after.empty() || after.ends_with('\n') || after.ends_with('\r') ? "" : "\n") + spec + "\n";
+  if (text.word.empty()) return spec + "\n";  // UTF-16, too large: nothing to be kept in it
   after.replace(static_cast<std::size_t>(text.word.data() - before->data()), text.word.size(), spec);
   return after;
 }

@@ -11,7 +11,7 @@ Result<ExitCode> run(const PrefixOptions& options, App& app) {
     return ExitCode::done;
   }
   // Outside any toolkit of ours: that of the nvcc which runs.
-  CUDAENV_TRY(nvcc, system_tool(app, "nvcc"));
+  CUDAENV_TRY(nvcc, find_tool(app, chosen, "nvcc"));
   std::error_code error;
   const base::Path real = std::filesystem::canonical(nvcc, error);
   app.output.data((error ? nvcc : real).parent_path().parent_path().native() + "\n");

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/tools.hpp"
 
-#include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "store/problem.hpp"
 #include "store/tool_search.hpp"
 #include "store/toolkits.hpp"
 
@@ -17,14 +18,6 @@ Result<void> check_tool_name(std::string_view tool) {
               "cudaenv which nvcc");
 }
 
-Result<base::Path> system_tool(const App& app, std::string_view tool) {
-  core::PathText path;
-  const std::string list(app.environment.value("PATH"));
-  if (store::find_on_path(tool, app.environment.get("PATH") ? list.c_str() : nullptr, [](const auto&) { return false; }, path))
-    return base::Path(path.view());
-  return fail(missing_tool(app, tool, "the system"));
-}
-
 Result<std::vector<std::string>> toolkits_with(const App& app, std::string_view tool) {
   std::vector<std::string> names;
   CUDAENV_TRY(toolkits, store::installed_toolkits(app.roots));
@@ -33,23 +26,37 @@ Result<std::vector<std::string>> toolkits_with(const App& app, std::string_view 
   return names;
 }
 
-Error missing_tool(const App& app, std::string_view tool, std::string_view where) {
-  Error error{ErrorKind::not_found, fmt::format("{} is not in {}", base::escaped(tool), where)};
-  const auto having = toolkits_with(app, tool);
-  if (having && !having->empty()) {
-    error.details.push_back(fmt::format("installed toolkits that have it: {}", base::join(*having, ", ")));
-    error.hint = fmt::format("cudaenv exec -v {} -- {}", having->back(), tool);
-    return error;
-  }
-  std::vector<std::string> all;
+std::string similar_tools(const App& app, std::string_view tool, std::string_view before) {
+  std::set<std::string> all;
   if (const auto toolkits = store::installed_toolkits(app.roots))
     for (const store::Toolkit& toolkit : *toolkits)
-      if (auto tools = store::tools_of(toolkit)) all.insert(all.end(), tools->begin(), tools->end());
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+      if (const auto tools = store::tools_of(toolkit)) all.insert(tools->begin(), tools->end());
   const std::vector<std::string> near = base::did_you_mean(tool, std::vector<std::string_view>(all.begin(), all.end()));
-  if (!near.empty()) error.hint = fmt::format("cudaenv which {}", base::join(near, "   or   cudaenv which "));
-  return error;
+  std::string text;
+  for (const std::string& name : near) text += fmt::format("{}{}{}", text.empty() ? "" : "   or   ", before, name);
+  return text;
+}
+
+Result<base::Path> find_tool(const App& app, const store::Selected& selected, std::string_view tool) {
+  if (selected.is_toolkit()) {
+    base::Path path = selected.directory / "bin" / tool;
+    if (base::executable_exists(path)) return path;
+  } else {
+    const std::string list(app.environment.value("PATH"));
+    const char* searched = app.environment.get("PATH") ? list.c_str() : nullptr;
+    core::PathText path;
+    if (store::find_on_path(
+            tool, searched, [](const auto&) { return false; }, path))
+      return base::Path(path.view());
+  }
+  CUDAENV_TRY(names, toolkits_with(app, tool));
+  core::ToolkitList having;
+  for (const std::string& name : names) having.add(name);
+  core::ProblemText text;
+  core::describe_missing_tool(selected.view(), tool, having, text);
+  Error error = store::to_error(ErrorKind::not_found, text);
+  if (error.hint.empty()) error.hint = similar_tools(app, tool, "cudaenv which ");
+  return fail(std::move(error));
 }
 
 }  // namespace cudaenv::commands

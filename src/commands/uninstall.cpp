@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <chrono>
 #include <thread>
 
@@ -25,6 +26,7 @@ long process_using(const base::Path& directory) {
   if (!entries) return 0;
   std::error_code error;
   const base::Path real = std::filesystem::canonical(directory, error);
+  if (error) return 0;
   for (const std::string& entry : *entries) {
     if (entry.find_first_not_of("0123456789") != std::string::npos) continue;
     const auto program = base::link_target(base::Path("/proc") / entry / "exe");
@@ -42,10 +44,12 @@ Result<store::Toolkit> to_remove(const std::string& typed, App& app) {
   for (const store::Toolkit& toolkit : toolkits) {
     if (is_exact && toolkit.name == name) {
       if (!toolkit.is_shared) return toolkit;
-      return fail(ErrorKind::filesystem, fmt::format("{} is in the shared root {}", name, app.roots.shared->path.native()),
+      return fail(ErrorKind::filesystem,
+                  fmt::format("{} is in the shared root {}", name, app.roots.shared->path.native()),
                   fmt::format("CUDAENV_ROOT={} cudaenv uninstall {}", app.roots.shared->path.native(), name));
     }
-    if (spec.kind == core::SpecKind::number && toolkit.release && spec.matches(*toolkit.release)) near.push_back(toolkit.name);
+    if (spec.kind == core::SpecKind::number && toolkit.release && spec.matches(*toolkit.release))
+      near.push_back(toolkit.name);
   }
   // Removing needs the whole number: `uninstall 12` must not take what happens to be the newest.
   Error error{is_exact ? ErrorKind::not_installed : ErrorKind::usage,
@@ -69,7 +73,8 @@ Result<void> wait_until_unused(const store::Toolkit& toolkit, App& app) {
 
 Result<void> remove(const store::Toolkit& toolkit, App& app) {
   if (toolkit.adopted_from) {
-    if (::unlink(toolkit.directory.c_str()) != 0) return fail(base::file_error("remove", toolkit.directory, errno));
+    if (::unlink(toolkit.directory.c_str()) != 0 && errno != ENOENT)
+      return fail(base::file_error("remove", toolkit.directory, errno));
     return refresh_shims(app);
   }
   CUDAENV_TRY(dead, store::remove_dead_staging(app.roots.own));
@@ -78,6 +83,7 @@ Result<void> remove(const store::Toolkit& toolkit, App& app) {
     app.output.note(fmt::format("waiting for process {}, which works on {}", process, toolkit.name));
   });
   if (!lock) return fail(std::move(lock).error());
+  if (base::entry_kind(toolkit.directory) == base::EntryKind::absent) return {};  // another one has removed it
   CUDAENV_CHECK(wait_until_unused(toolkit, app));
   CUDAENV_TRY(staging, store::Staging::create(app.roots.own, toolkit.name));
   CUDAENV_CHECK(base::rename_path(toolkit.directory, staging.path() / "removed"));

@@ -26,13 +26,13 @@ std::string_view text_of(core::OriginKind kind) {
 Value document(const std::vector<store::Toolkit>& toolkits, const store::Selected& selected) {
   Value::Array list;
   for (const store::Toolkit& toolkit : toolkits)
-    list.emplace_back(Value::Object{
-        {"name", toolkit.name},
-        {"release", toolkit.release ? Value(core::to_text(*toolkit.release)) : Value()},
-        {"directory", toolkit.directory.native()},
-        {"adopted_from", toolkit.adopted_from ? Value(toolkit.adopted_from->native()) : Value()},
-        {"shared", toolkit.is_shared},
-        {"selected", selected.is_toolkit() && toolkit.name == selected.name}});
+    list.emplace_back(
+        Value::Object{{"name", toolkit.name},
+                      {"release", toolkit.release ? Value(core::to_text(*toolkit.release)) : Value()},
+                      {"directory", toolkit.directory.native()},
+                      {"adopted_from", toolkit.adopted_from ? Value(toolkit.adopted_from->native()) : Value()},
+                      {"shared", toolkit.is_shared},
+                      {"selected", selected.is_toolkit() && toolkit.name == selected.name}});
   Value::Object origin{{"kind", text_of(selected.origin)},
                        {"path", selected.origin_path.empty() ? Value() : Value(selected.origin_path)},
                        {"line", selected.origin_line == 0 ? Value() : Value(static_cast<int>(selected.origin_line))}};
@@ -65,8 +65,7 @@ Result<ExitCode> run(const VersionsOptions& options, App& app) {
     if (is_selected) line += fmt::format(" ({})", chosen.origin_text());
     app.output.data(line + "\n");
   }
-  if (toolkits.empty())
-    app.output.note("no toolkit is installed; `cudaenv install --list` shows what there is");
+  if (toolkits.empty()) app.output.note("no toolkit is installed; `cudaenv install --list` shows what there is");
   if (chosen.problem) app.output.warning(chosen.problem->message);
   return ExitCode::done;
 }

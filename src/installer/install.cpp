@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "commands/run.hpp"
 #include "core/platform.hpp"
+#include "core/registry_lookup.hpp"
 #include "core/release_choice.hpp"
 #include "core/version_text.hpp"
 #include "installer/progress.hpp"
@@ -27,6 +28,7 @@ constexpr std::string_view k_licence = "https://docs.nvidia.com/cuda/eula/";
 struct OpenSource {
   redist::Source source;
   redist::Published published;
+  core::Version release;  // the one of them that was asked for, if one was
 };
 
 std::vector<std::string> mirror_texts(const InstallOptions& options, const store::Settings& settings) {
@@ -35,28 +37,54 @@ std::vector<std::string> mirror_texts(const InstallOptions& options, const store
   return texts;
 }
 
-// The first base of the list that answers. One that is down or gone makes way for the next; what is wrong with the last
-// one is the error.
-Result<OpenSource> open_first(const std::vector<std::string>& texts, const store::Settings& settings, App& app) {
+Result<core::Version> release_of(const core::Spec& spec, const redist::Published& published,
+                                 const core::Registry& registry) {
+  auto release = core::choose_release(spec, published.releases, registry);
+  // Where a base lists nothing, a release newer than this program may be there all the same.
+  const bool is_worth_a_try = published.is_from_registry && spec.given == 3 &&
+                              !core::find_release(registry, spec.version) && !core::mistaken_number(spec, registry);
+  if (!release && is_worth_a_try) return spec.version;
+  return release;
+}
+
+Result<OpenSource> open(const std::string& text, redist::PlainHttp plain_http, const std::optional<core::Spec>& wanted,
+                        App& app) {
+  CUDAENV_TRY(here, base::working_directory(app.environment));
+  CUDAENV_TRY(source, redist::open_source(text, plain_http, here));
+  CUDAENV_TRY(published, redist::published_releases(source, app.facts.registry()));
+  OpenSource open{std::move(source), std::move(published), {}};
+  if (wanted) {
+    CUDAENV_TRY(release, release_of(*wanted, open.published, app.facts.registry()));
+    open.release = release;
+  }
+  return open;
+}
+
+// The first base of the list that answers and has what is wanted. One that is down, gone or lacks it makes way for the
+// next; what is wrong with the last one is the error.
+Result<OpenSource> open_first(const std::vector<std::string>& texts, const store::Settings& settings,
+                              const std::optional<core::Spec>& wanted, App& app) {
   const auto plain_http =
       settings.is_on("network.allow_http") ? redist::PlainHttp::everywhere : redist::PlainHttp::on_loopback;
-  CUDAENV_TRY(here, base::working_directory(app.environment));
+  const bool is_a_mistake = wanted && core::mistaken_number(*wanted, app.facts.registry());
   for (std::size_t i = 0;; ++i) {
-    CUDAENV_TRY(source, redist::open_source(texts[i], plain_http, here));
-    auto published = redist::published_releases(source, app.facts.registry());
-    if (published) return OpenSource{std::move(source), std::move(*published)};
-    const ErrorKind kind = published.error().kind;
-    const bool may_go_on = kind == ErrorKind::network || kind == ErrorKind::not_found || kind == ErrorKind::filesystem;
-    if (!may_go_on || i + 1 == texts.size()) return fail(std::move(published).error());
-    app.output.warning(fmt::format("{}; trying the next mirror", published.error().message));
+    auto opened = open(texts[i], plain_http, wanted, app);
+    if (opened) return opened;
+    const ErrorKind kind = opened.error().kind;
+    const bool may_go_on =
+        kind == ErrorKind::network || kind == ErrorKind::filesystem || (kind == ErrorKind::not_found && !is_a_mistake);
+    if (!may_go_on || i + 1 == texts.size()) return opened;
+    app.output.warning(fmt::format("{}; trying the next mirror", opened.error().message));
   }
 }
 
-// What to install: the argument, or what the selection asks for.
-Result<core::Spec> wanted_spec(const InstallOptions& options, App& app, std::string& text) {
+// What to install: the argument, or what the selection asks for; nothing if that is an adopted toolkit. A selection
+// that is satisfied asks for what satisfies it: `install` in a project does not update.
+Result<std::optional<core::Spec>> wanted_spec(const InstallOptions& options, App& app, std::string& text) {
   if (options.spec) {
     text = *options.spec;
-    return parse_typed_spec(text);
+    CUDAENV_TRY(spec, parse_typed_spec(text));
+    return spec;
   }
   store::Selected chosen = store::current_selection(app.roots);
   for (const std::string& warning : chosen.warnings) app.output.warning(warning);
@@ -64,8 +92,13 @@ Result<core::Spec> wanted_spec(const InstallOptions& options, App& app, std::str
   if (chosen.status == core::SelectionStatus::system)
     return fail(ErrorKind::usage, fmt::format("nothing says what to install: {}", chosen.origin_text()),
                 "cudaenv install 12.8");
-  text = chosen.word;
-  return parse_typed_spec(text);
+  if (chosen.is_toolkit() && !core::parse_version(chosen.name)) {
+    app.output.note(fmt::format("{} is there already ({})", chosen.name, chosen.origin_text()));
+    return std::nullopt;
+  }
+  text = chosen.is_toolkit() ? chosen.name : chosen.word;
+  CUDAENV_TRY(spec, parse_typed_spec(text));
+  return spec;
 }
 
 // Releases of a list that the spec stands for, all without one.
@@ -82,7 +115,8 @@ Result<ExitCode> list(const InstallOptions& options, App& app, const OpenSource&
     CUDAENV_CHECK(core::choose_release(spec, open.published.releases, app.facts.registry()));
   }
   if (open.published.is_from_registry)
-    app.output.note(fmt::format("{} lists nothing; these are the releases known to cudaenv", open.source.location.shown()));
+    app.output.note(
+        fmt::format("{} lists nothing; these are the releases known to cudaenv", open.source.location.shown()));
   return ExitCode::done;
 }
 
@@ -134,10 +168,11 @@ Result<bool> is_done_already(const InstallOptions& options, App& app, const core
 
 void print_plan(App& app, const core::Version& release, const std::string& platform, const core::ComponentPlan& plan,
                 const OpenSource& open) {
-  app.output.data(fmt::format("CUDA {} for {} from {}\n", core::to_text(release), platform, open.source.location.shown()));
+  app.output.data(
+      fmt::format("CUDA {} for {} from {}\n", core::to_text(release), platform, open.source.location.shown()));
   for (const core::PlannedComponent& planned : plan.components)
-    app.output.data(fmt::format("  {:<24} {:<14} {:>10}\n", planned.component->name, planned.component->version,
-                                base::human_size(planned.archive.size)));
+    app.output.data(fmt::format("  {:<24} {:<14} {:>10}\n", planned.component->name,
+                                base::escaped(planned.component->version), base::human_size(planned.archive.size)));
   app.output.data(fmt::format("  {:<24} {:<14} {:>10}\n", fmt::format("{} components", plan.components.size()), "",
                               base::human_size(plan.download_size())));
 }
@@ -176,21 +211,26 @@ Result<ExitCode> install(const InstallOptions& options, App& app, const OpenSour
 
   const std::string name = core::to_text(release);
   app.output.note(fmt::format("installing CUDA {} for {}: {} components, {} to fetch from {}", name, platform,
-                              plan.components.size(), base::human_size(plan.download_size()), open.source.location.shown()));
+                              plan.components.size(), base::human_size(plan.download_size()),
+                              open.source.location.shown()));
   app.output.note(fmt::format("NVIDIA's licence applies to what is fetched: {}", k_licence));
   const auto start = std::chrono::steady_clock::now();
   Result<redist::InstallOutcome> outcome = redist::InstallOutcome{};
   {
     installer::Progress progress(app.output, plan);
-    outcome = redist::install(open.source, plan, {release, platform, choice, fetched.sha256, options.force}, app.roots.own, progress);
+    outcome = redist::install(open.source, plan, {release, platform, choice, fetched.sha256, options.force},
+                              app.roots.own, progress);
   }
   if (!outcome) return fail(std::move(outcome).error());
-  CUDAENV_CHECK(refresh_shims(app));
+  if (auto refreshed = refresh_shims(app); !refreshed)
+    return fail(std::move(refreshed).error().during(
+        fmt::format("CUDA {} itself is installed; its commands appear after: cudaenv rehash", name)));
   if (!outcome->was_there)
-    app.output.note(fmt::format("installed CUDA {}: {} in {} files, {:.1f} s", name, base::human_size(outcome->installed_size),
-                                outcome->file_count,
+    app.output.note(fmt::format("installed CUDA {}: {} in {} files, {:.1f} s", name,
+                                base::human_size(outcome->installed_size), outcome->file_count,
                                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
-  app.output.note(fmt::format("to use it here: cudaenv local {}", options.spec && typed != "latest" && typed != "auto" ? typed : name));
+  app.output.note(fmt::format("to use it here: cudaenv local {}",
+                              options.spec && typed != "latest" && typed != "auto" ? typed : name));
   return ExitCode::done;
 }
 
@@ -201,21 +241,19 @@ Result<ExitCode> run(const InstallOptions& options, App& app) {
   CUDAENV_TRY(settings, store::load_settings(app.roots, app.environment, std::nullopt));
   for (const std::string& warning : settings.warnings()) app.output.warning(warning);
   if (options.list) {
-    CUDAENV_TRY(open, open_first(mirror_texts(options, settings), settings, app));
+    CUDAENV_TRY(open, open_first(mirror_texts(options, settings), settings, std::nullopt, app));
     return list(options, app, open);
   }
   std::string text;
-  CUDAENV_TRY(spec, wanted_spec(options, app, text));
+  CUDAENV_TRY(wanted, wanted_spec(options, app, text));
+  if (!wanted) return ExitCode::done;
+  const core::Spec& spec = *wanted;
   if (spec.given == 3 && !options.dry_run) {
     CUDAENV_TRY(done, is_done_already(options, app, spec.version, nullptr));  // no need to ask the network
     if (done) return ExitCode::done;
   }
-  CUDAENV_TRY(open, open_first(mirror_texts(options, settings), settings, app));
-  CUDAENV_TRY(release, core::choose_release(spec, open.published.releases, app.facts.registry()));
-  auto result = install(options, app, open, release, text);
-  if (!result && result.error().kind == ErrorKind::filesystem && result.error().hint.empty())
-    result.error().hint = "export CUDAENV_ROOT=DIRECTORY, one that you can write to";
-  return result;
+  CUDAENV_TRY(open, open_first(mirror_texts(options, settings), settings, spec, app));
+  return install(options, app, open, open.release, text);
 }
 
 }  // namespace cudaenv::commands

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "installer/progress.hpp"
 
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -22,15 +22,13 @@ std::size_t terminal_width() {
   return 80;
 }
 
-bool is_live(const base::Output& output) {
-  const char* terminal = std::getenv("TERM");
-  return output.is_terminal() && output.verbosity() != base::Verbosity::quiet && terminal && std::strcmp(terminal, "dumb") != 0;
-}
-
 }  // namespace
 
 Progress::Progress(base::Output& output, const core::ComponentPlan& plan)
-    : m_output(output), m_is_live(is_live(output)), m_total(plan.download_size()), m_count(plan.components.size()) {}
+    : m_output(output),
+      m_is_live(output.can_redraw() && output.verbosity() != base::Verbosity::quiet),
+      m_total(plan.download_size()),
+      m_count(plan.components.size()) {}
 
 Progress::~Progress() { clear(); }
 
@@ -49,13 +47,15 @@ void Progress::received(const core::PlannedComponent& component, std::uint64_t b
   if (Clock::now() - m_last_drawn >= k_redraw) draw(component, "fetching", bytes);
 }
 
-void Progress::unpacking(const core::PlannedComponent& component) { draw(component, "unpacking", component.archive.size); }
+void Progress::unpacking(const core::PlannedComponent& component) {
+  draw(component, "unpacking", component.archive.size);
+}
 
 void Progress::finished(const core::PlannedComponent& component) {
   m_done += component.archive.size;
   if (m_is_live) return;
   m_output.note(fmt::format("[{}/{}] {} {} ({})", m_number, m_count, component.component->name,
-                            component.component->version, base::human_size(component.archive.size)));
+                            base::escaped(component.component->version), base::human_size(component.archive.size)));
 }
 
 void Progress::draw(const core::PlannedComponent& component, std::string_view step, std::uint64_t bytes) {
@@ -63,11 +63,12 @@ void Progress::draw(const core::PlannedComponent& component, std::string_view st
   m_last_drawn = Clock::now();
   const std::uint64_t received = m_done + bytes;
   const double seconds = std::chrono::duration<double>(m_last_drawn - m_start).count();
-  std::string line = fmt::format("[{}/{}] {} {}  {} of {} ({}%)", m_number, m_count, step, component.component->name,
-                                 base::human_size(received), base::human_size(m_total),
-                                 m_total == 0 ? 100 : received * 100 / m_total);
+  std::string line =
+      fmt::format("[{}/{}] {} {}  {} of {} ({}%)", m_number, m_count, step, component.component->name,
+                  base::human_size(received), base::human_size(m_total), m_total == 0 ? 100 : received * 100 / m_total);
   if (seconds > 1 && received > 0 && received < m_total)
-    line += fmt::format(", {:.0f} s left", seconds * static_cast<double>(m_total - received) / static_cast<double>(received));
+    line += fmt::format(", {:.0f} s left",
+                        seconds * static_cast<double>(m_total - received) / static_cast<double>(received));
   line.resize(std::min(line.size(), terminal_width() - 1));
   const std::string drawn = "\r" + line + "\x1b[K";
   std::fwrite(drawn.data(), 1, drawn.size(), stderr);

@@ -29,10 +29,10 @@ class Progress : public redist::InstallObserver {
 
   base::Output& m_output;
   const bool m_is_live;
-  const std::uint64_t m_total;      // bytes to download
-  const std::size_t m_count;        // components
-  std::uint64_t m_done = 0;         // bytes of finished components
-  std::size_t m_number = 0;         // of the component under way, from 1
+  const std::uint64_t m_total;  // bytes to download
+  const std::size_t m_count;    // components
+  std::uint64_t m_done = 0;     // bytes of finished components
+  std::size_t m_number = 0;     // of the component under way, from 1
   bool m_is_drawn = false;
   const Clock::time_point m_start = Clock::now();
   Clock::time_point m_last_drawn;
