@@ -41,7 +41,8 @@ int compare(char** argv, int rounds, double limit) {
     const bool is_exec = variants[i].command[1] == "exec";
     const double ratio = (quantile(variants[i].microseconds, 0.5) - (is_exec ? tool : 0)) / base;
     if (ratio > limit) status = 1;
-    std::printf("%s%s / empty: %.3f, limit %.2f\n", variants[i].name.c_str(), is_exec ? " less target" : "", ratio, limit);
+    std::printf("%s%s / empty: %.3f, limit %.2f\n", variants[i].name.c_str(), is_exec ? " less target" : "", ratio,
+                limit);
   }
   return status;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 // Starting programs side by side, for the measurements of this folder: in each round every variant once, in random
-// order, by vfork, execve and wait4, on one core, with stdout thrown away. Medians of one run compare; those of two runs
-// on a shared machine do not.
+// order, by vfork, execve and wait4, on one core, with stdout thrown away. Medians of one run compare; those of two
+// runs on a shared machine do not.
 
 #include <algorithm>
 #include <cerrno>
@@ -122,7 +122,8 @@ inline void measure(std::vector<Variant>& variants, std::vector<std::string> env
 
 // A table with the ratio of each variant to one of them.
 inline void print(const std::vector<Variant>& variants, const Variant& base) {
-  std::printf("%-22s %10s %10s %12s %18s\n", "variant", "median us", "p10 us", "page faults", ("/ " + base.name).c_str());
+  std::printf("%-22s %10s %10s %12s %18s\n", "variant", "median us", "p10 us", "page faults",
+              ("/ " + base.name).c_str());
   for (const Variant& variant : variants)
     std::printf("%-22s %10.1f %10.1f %12ld %18.3f\n", variant.name.c_str(), quantile(variant.microseconds, 0.5),
                 quantile(variant.microseconds, 0.1), quantile(variant.page_faults, 0.5),
@@ -150,8 +151,8 @@ class Scratch {
   fs::path m_top;
 };
 
-// A root with 20 toolkits of 12.x whose nvcc is `tool`, and a project three directories above the working directory that
-// says `12`, so 12.9.1. Changes into that directory; returns the environment for it.
+// A root with 20 toolkits of 12.x whose nvcc is `tool`, and a project three directories above the working directory
+// that says `12`, so 12.9.1. Changes into that directory; returns the environment for it.
 inline std::vector<std::string> make_project(const fs::path& top, const std::string& tool) {
   const fs::path root = top / "home/.cudaenv";
   for (int minor = 0; minor < 10; ++minor)

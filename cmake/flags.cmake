@@ -11,6 +11,10 @@ add_link_options(-Wl,--gc-sections)
 if(CUDAENV_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # As Clang does by itself: a dynamic runtime refuses to start under LD_PRELOAD, which some tests use.
+    add_link_options(-static-libasan -static-libubsan)
+  endif()
 endif()
 
 if(CUDAENV_FUZZ)

@@ -10,7 +10,7 @@ if command -v apt-get >/dev/null 2>&1; then
   packages="g++ cmake ninja-build libcurl4-openssl-dev libarchive-dev libssl-dev libtomlplusplus-dev libcli11-dev
     nlohmann-json3-dev libexpected-dev libfmt-dev ca-certificates python3"
   [ "$purpose" = build ] ||
-    packages="$packages libgtest-dev python3-pip xz-utils ccache strace zsh fish pkg-config binutils util-linux procps"
+    packages="$packages libgtest-dev curl python3-pip xz-utils ccache strace zsh fish pkg-config binutils util-linux procps"
   is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
   install_packages() { DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends "$@"; }
   refresh() { $as_root apt-get update -q; }
@@ -18,7 +18,7 @@ elif command -v dnf >/dev/null 2>&1; then
   packages="gcc-c++ cmake ninja-build libcurl-devel libarchive-devel openssl-devel tomlplusplus-devel cli11-devel
     json-devel expected-devel fmt-devel libstdc++-static glibc-static ca-certificates python3"
   [ "$purpose" = build ] ||
-    packages="$packages gtest-devel python3-pip xz ccache strace zsh fish pkgconf binutils util-linux procps-ng"
+    packages="$packages gtest-devel curl python3-pip xz ccache strace zsh fish pkgconf binutils util-linux procps-ng"
   is_installed() { rpm -q "$1" >/dev/null 2>&1; }
   install_packages() { $as_root dnf install -y -q "$@"; }
   refresh() { :; }

@@ -9,5 +9,6 @@ void fuzz(std::string_view bytes) {
   const auto path = plain_member_path(bytes);
   if (!path) return;
   require(!path->starts_with('/') && !path->ends_with('/') && path->find("//") == std::string::npos);
-  require(("/" + *path + "/").find("/../") == std::string::npos && ("/" + *path + "/").find("/./") == std::string::npos);
+  require(("/" + *path + "/").find("/../") == std::string::npos &&
+          ("/" + *path + "/").find("/./") == std::string::npos);
 }

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`config`, and where settings come from."""
+
+import sys
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support.program import ProgramTest
+
+FILE = """\
+# my settings
+
+mirror = "https://mirror.example/cuda"  # the office's
+
+[other.tool]  # not ours
+library_path = "untouched"
+
+[ env ]
+# wheels bring their own
+library_path = 'none'   # for now
+"""
+
+
+class ConfigTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.file = self.box.root / "config.toml"
+
+    def config(self, *arguments, **options):
+        return self.cudaenv("config", *arguments, **options)
+
+    def assert_set(self, arguments, content):
+        self.assert_prints(self.config(*arguments), "")
+        self.assertEqual(self.file.read_text(), content)
+
+
+class Changing(ConfigTest):
+    def test_set_get_unset(self):
+        self.assert_prints(self.config("get", "env.library_path"), "shims\n")
+        self.assert_set(["set", "env.library_path", "none"], '[env]\nlibrary_path = "none"\n')
+        self.assert_prints(self.config("get", "env.library_path"), "none\n")
+        self.assert_set(["set", "env.compiler_paths", "true"], '[env]\nlibrary_path = "none"\ncompiler_paths = true\n')
+        self.assert_set(["unset", "env.library_path"], "[env]\ncompiler_paths = true\n")
+        self.assert_prints(self.config("get", "env.library_path"), "shims\n")
+
+    def test_unset_of_what_is_not_set(self):
+        self.assert_prints(self.config("unset", "mirror"), "")
+        self.assertFalse(self.file.exists())
+
+    def test_lists(self):
+        self.assert_set(["set", "mirror", "https://a.example/x", "/srv/b c"], 'mirror = ["https://a.example/x", "/srv/b c"]\n')
+        self.assert_prints(self.config("get", "mirror"), "https://a.example/x\n/srv/b c\n")
+        self.assert_set(["set", "mirror", 'a"\\\x01'], 'mirror = "a\\"\\\\\\u0001"\n')
+        self.assert_prints(self.config("get", "mirror"), 'a"\\\x01\n')
+
+    def test_comments_and_order_are_kept(self):
+        self.box.write(self.file, FILE)
+        self.assert_set(["set", "env.library_path", "toolkit"], FILE.replace("'none'", '"toolkit"'))
+        self.assert_set(["set", "mirror", "/a", "/b"], FILE.replace("'none'", '"toolkit"').replace(
+            '"https://mirror.example/cuda"', '["/a", "/b"]'))
+        self.assert_set(["unset", "mirror"], FILE.replace("'none'", '"toolkit"').replace(
+            'mirror = "https://mirror.example/cuda"  # the office\'s\n', ""))
+
+    def test_value_over_several_lines(self):
+        text = 'mirror = [  # in order\n  "https://a.example/]",  # "first"\n  \'/b#\',\n]  # end\nnetwork.allow_http = true\n'
+        self.box.write(self.file, text)
+        self.assert_prints(self.config("get", "mirror"), "https://a.example/]\n/b#\n")
+        self.assert_set(["set", "mirror", "/c"], 'mirror = "/c"  # end\nnetwork.allow_http = true\n')
+        self.box.write(self.file, text)
+        self.assert_set(["unset", "mirror"], "network.allow_http = true\n")
+
+    def test_dotted_key(self):
+        self.box.write(self.file, 'env.library_path = "none"\n')
+        self.assert_set(["set", "env.library_path", "toolkit"], 'env.library_path = "toolkit"\n')
+        self.assert_set(["unset", "env.library_path"], "")
+
+    def test_file_without_a_final_newline(self):
+        self.box.write(self.file, '[env]\nlibrary_path = "none"')
+        self.assert_set(["set", "env.compiler_paths", "true"], '[env]\nlibrary_path = "none"\ncompiler_paths = true\n')
+
+    def test_windows_line_ends(self):
+        self.box.write(self.file, b'[env]\r\nlibrary_path = "none"\r\n')
+        self.assert_prints(self.config("set", "env.library_path", "toolkit"), "")
+        self.assertEqual(self.file.read_bytes(), b'[env]\r\nlibrary_path = "toolkit"\r\n')
+
+    def test_what_cannot_be_changed_safely_is_left_alone(self):
+        for text in ('env = { library_path = "none" }\n', '"env".library_path = "none"\n', '[env]\n"library_path" = "none"\n'):
+            with self.subTest(text=text):
+                self.box.write(self.file, text)
+                for arguments in (["set", "env.library_path", "toolkit"], ["unset", "env.library_path"]):
+                    self.assert_fails(self.config(*arguments), 2, f"{self.file} is written in a way", "try: ${EDITOR:-vi}")
+                self.assertEqual(self.file.read_text(), text)
+
+    def test_link_stays_a_link(self):
+        target = self.box.write("dotfiles/cudaenv.toml", "")
+        self.file.symlink_to(target)
+        self.assert_prints(self.config("set", "env.library_path", "none"), "")
+        self.assertTrue(self.file.is_symlink())
+        self.assertEqual(target.read_text(), '[env]\nlibrary_path = "none"\n')
+
+    def test_unknown_key(self):
+        for action in (["get", "env.libary_path"], ["set", "env.libary_path", "none"], ["unset", "env.libary_path"]):
+            self.assert_fails(self.config(*action), 2, 'there is no setting "env.libary_path"', "env.library_path\n")
+        self.assert_fails(self.config("get", "colour"), 2, "try: cudaenv config list")
+        self.assertFalse(self.file.exists())
+
+    def test_bad_value(self):
+        self.assert_fails(self.config("set", "env.library_path", "lib"), 2, 'env.library_path cannot be "lib"',
+                          "expected one of none, shims, toolkit", "try: cudaenv config set env.library_path none")
+        self.assert_fails(self.config("set", "env.library_path", "none", "shims"), 2, '"none shims"')
+        self.assert_fails(self.config("set", "env.compiler_paths", "yes"), 2, "expected true or false")
+        self.assertFalse(self.file.exists())
+
+    def test_read_only_root(self):
+        self.box.root.chmod(0o555)
+        self.assert_fails(self.as_user("config", "set", "env.library_path", "none"), 8, self.file, "Permission denied")
+
+
+class Reading(ConfigTest):
+    def test_list_says_who_set_each(self):
+        self.box.write(self.file, 'mirror = "https://mirror.example/cuda"\n[env]\nlibrary_path = "none"\n')
+        self.select("12.4")
+        self.box.write(self.box.project / ".cudaenv.toml", "[env]\ncompiler_paths = true\n")
+        result = self.config(env={"CUDAENV_NETWORK_ALLOW_HTTP": "true"})
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        lines = result.stdout.decode().splitlines()
+        for line in (f"env.compiler_paths = true  ({self.box.project}/.cudaenv.toml)", f"env.library_path = none  ({self.file})",
+                     f"mirror = https://mirror.example/cuda  ({self.file})", "network.allow_http = true  (CUDAENV_NETWORK_ALLOW_HTTP)"):
+            self.assertIn(line, lines)
+        self.assertEqual(self.config("list", env={"CUDAENV_NETWORK_ALLOW_HTTP": "true"}).stdout, result.stdout)
+
+    def test_variable_project_file_root_file_shared_file(self):
+        shared = self.box.write("sw/config.toml", '[env]\nlibrary_path = "toolkit"\n').parent
+        env = {"CUDAENV_SHARED_ROOT": str(shared)}
+        get = lambda **more: self.config("get", "env.library_path", env={**env, **more}).stdout.decode().strip()
+        self.assertEqual(get(), "toolkit")
+        self.box.write(self.file, '[env]\nlibrary_path = "none"\n')
+        self.assertEqual(get(), "none")
+        self.select("12.4")
+        self.box.write(self.box.project / ".cudaenv.toml", '[env]\nlibrary_path = "shims"\n')
+        self.assertEqual(get(), "shims")
+        self.assertEqual(get(CUDAENV_ENV_LIBRARY_PATH="toolkit"), "toolkit")
+        self.assertEqual(get(CUDAENV_ENV_LIBRARY_PATH=""), "shims")
+
+    def test_variable_of_a_list_has_blanks_between(self):
+        self.assert_prints(self.config("get", "mirror", env={"CUDAENV_MIRROR": " /a  https://b.example "}), "/a\nhttps://b.example\n")
+
+    def test_bad_variable_is_named(self):
+        self.assert_fails(self.config("list", env={"CUDAENV_ENV_COMPILER_PATHS": "1"}), 2, "CUDAENV_ENV_COMPILER_PATHS: ",
+                          "expected true or false")
+
+    def test_broken_file_names_the_line(self):
+        text = '[env]\nlibrary_path = "none\n'
+        self.box.write(self.file, text)
+        for arguments in (["list"], ["get", "mirror"], ["set", "env.library_path", "none"], ["unset", "mirror"]):
+            self.assert_fails(self.config(*arguments), 2, f"{self.file}: line 2")
+        self.assertEqual(self.file.read_text(), text)
+        self.select("12.4")
+        self.assert_prints(self.cudaenv("version"), f"12.4.1 (set by {self.box.project}/.cuda-version:1)\n")
+
+    def test_value_of_another_type(self):
+        for text in ("[env]\nlibrary_path = 3\n", "[env]\ncompiler_paths = 'true'\n", "mirror = [1]\n", "env = 1\n"):
+            self.box.write(self.file, text)
+            if text == "env = 1\n":
+                self.assertIn(b"there is no setting env", self.config("list").stderr)
+            else:
+                self.assert_fails(self.config("list"), 2, self.file, "expected ")
+
+    def test_unknown_key_is_a_warning_with_the_nearest(self):
+        self.box.write(self.file, '[env]\nlibary_path = "none"\n[plugins]\nx = 1\n')
+        result = self.config("get", "env.library_path")
+        self.assertEqual((result.returncode, result.stdout), (0, b"shims\n"))
+        self.assertEqual(result.stderr.decode(),
+                         f"cudaenv: warning: {self.file}: there is no setting env.libary_path, did you mean env.library_path?\n"
+                         f"cudaenv: warning: {self.file}: there is no setting plugins.x\n")
+
+    def test_project_cannot_set_the_mirror(self):
+        self.select("12.4")
+        project = self.box.write(self.box.project / ".cudaenv.toml", 'mirror = "http://evil.example"\nnetwork.allow_http = true\n')
+        result = self.config("get", "mirror")
+        self.assertEqual((result.returncode, result.stdout), (0, b""))
+        for key in ("mirror", "network.allow_http"):
+            self.assertIn(f"{project}: {key} cannot be set by a project and is ignored", result.stderr.decode())
+
+
+if __name__ == "__main__":
+    unittest.main()
