@@ -58,7 +58,7 @@ class Lists {
     if (values.empty()) return "{}";
     std::string elements;
     for (const T& value : values) elements += (elements.empty() ? "" : ", ") + shown(value);
-    const std::string name = fmt::format("k_list_{}", m_count++);
+    std::string name = fmt::format("k_list_{}", m_count++);
     m_text += fmt::format("constexpr {} {}[] = {{{}}};\n", type, name, elements);
     return name;
   }

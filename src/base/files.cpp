@@ -121,7 +121,7 @@ Result<std::optional<std::string>> read_file(const Path& path, std::uint64_t mos
   if (!S_ISREG(info.st_mode))
     return fail(ErrorKind::filesystem, fmt::format("{} is not a file", escaped(path.native())));
   std::string content;
-  std::string chunk(64 * 1024, '\0');
+  std::string chunk(std::size_t{64} << 10, '\0');
   while (true) {
     const ssize_t got = ::read(*fd, chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;

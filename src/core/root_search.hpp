@@ -52,13 +52,12 @@ RootOutcome find_roots(System& system, std::string_view beside, std::string_view
   if (const char* own = system.variable("CUDAENV_ROOT"); own && *own) {
     if (!is_plain_absolute_path(own)) return {RootStatus::bad_variable, "CUDAENV_ROOT", own};
     assign(roots.own, own);
-  } else if (!beside.empty() && beside != roots.shared.view()) {
+  } else if (const bool has_home = is_plain_absolute_path(home);
+             !beside.empty() && (beside != roots.shared.view() || !has_home)) {
     roots.own.assign(beside);
-  } else if (is_plain_absolute_path(home)) {
+  } else if (has_home) {
     assign(roots.own, home);
     roots.own.append(home == "/" ? ".cudaenv" : "/.cudaenv");
-  } else if (!beside.empty()) {
-    roots.own.assign(beside);
   } else {
     return {RootStatus::no_home, {}, {}};
   }

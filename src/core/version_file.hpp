@@ -11,7 +11,7 @@
 namespace cudaenv::core {
 
 inline constexpr std::string_view k_version_file_name = ".cuda-version";
-inline constexpr std::size_t k_largest_version_file = 64 * 1024;  // bytes
+inline constexpr std::size_t k_largest_version_file = std::size_t{64} << 10;  // bytes
 
 enum class VersionTextStatus {
   spec,       // `spec` holds the answer

@@ -26,7 +26,7 @@ class RootSystem : public PosixSystem {
 
 // HOME, or the home of the password database where HOME says nothing usable.
 std::string home_of(const base::Environment& environment) {
-  const std::string home(environment.value("HOME"));
+  std::string home(environment.value("HOME"));
   if (core::is_plain_absolute_path(home)) return home;
   const passwd* entry = ::getpwuid(::getuid());
   return entry && entry->pw_dir ? entry->pw_dir : "";
