@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-scripts/dependencies.sh build
+scripts/dependencies.sh demo
 cmake --preset release -DBUILD_TESTING=OFF >/dev/null
 cmake --build --preset release
 

@@ -3,15 +3,22 @@
 # Builds cudaenv and installs it for this user.
 # usage: ./install.sh [PREFIX]      default: ~/.cudaenv, which is also where toolkits go
 set -eu
+
+root=${CUDAENV_ROOT:-$HOME/.cudaenv}
+prefix=${1:-$root}
+case $prefix in
+  /*) ;;
+  *) prefix=$PWD/$prefix ;;
+esac
 cd "$(dirname "$0")"
 
-prefix=${1:-${CUDAENV_ROOT:-$HOME/.cudaenv}}
 scripts/dependencies.sh build
 cmake --preset release -DBUILD_TESTING=OFF
 cmake --build --preset release
 cmake --install build --prefix "$prefix" --strip
+# Shims of an older version become those of this one.
+"$prefix/bin/cudaenv" rehash
 
-root=${CUDAENV_ROOT:-$HOME/.cudaenv}
 cat <<END
 
 cudaenv is in $prefix/bin. To have it and the shims in every shell, add this line to ~/.profile or ~/.bashrc:

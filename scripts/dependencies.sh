@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs the distribution's packages that cudaenv needs, those that are missing only.
-# usage: scripts/dependencies.sh build|test
+# usage: scripts/dependencies.sh build|demo|test
 set -eu
 
 purpose=${1:-build}
@@ -9,21 +9,24 @@ purpose=${1:-build}
 if command -v apt-get >/dev/null 2>&1; then
   packages="g++ cmake ninja-build libcurl4-openssl-dev libarchive-dev libssl-dev libtomlplusplus-dev libcli11-dev
     nlohmann-json3-dev libexpected-dev libfmt-dev ca-certificates python3"
-  [ "$purpose" = build ] ||
-    packages="$packages libgtest-dev curl python3-pip xz-utils ccache strace zsh fish pkg-config binutils util-linux procps"
+  # For a mirror of real toolkits.
+  [ "$purpose" = build ] || packages="$packages python3-pip xz-utils"
+  [ "$purpose" != test ] ||
+    packages="$packages libgtest-dev curl ccache strace zsh fish pkg-config binutils util-linux procps"
   is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
   install_packages() { DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends "$@"; }
   refresh() { $as_root apt-get update -q; }
 elif command -v dnf >/dev/null 2>&1; then
   packages="gcc-c++ cmake ninja-build libcurl-devel libarchive-devel openssl-devel tomlplusplus-devel cli11-devel
     json-devel expected-devel fmt-devel libstdc++-static glibc-static ca-certificates python3"
-  [ "$purpose" = build ] ||
-    packages="$packages gtest-devel curl python3-pip xz ccache strace zsh fish pkgconf binutils util-linux procps-ng"
+  [ "$purpose" = build ] || packages="$packages python3-pip xz"
+  [ "$purpose" != test ] ||
+    packages="$packages gtest-devel curl ccache strace zsh fish pkgconf binutils util-linux procps-ng"
   is_installed() { rpm -q "$1" >/dev/null 2>&1; }
   install_packages() { $as_root dnf install -y -q "$@"; }
   refresh() { :; }
 else
-  echo "dependencies.sh: neither apt-get nor dnf is here; README.md lists what the build needs" >&2
+  echo "dependencies.sh: neither apt-get nor dnf is here; see the lists in this file for what to install" >&2
   exit 1
 fi
 

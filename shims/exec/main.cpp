@@ -61,7 +61,7 @@ std::string_view last_part(std::string_view path) {
 }
 
 // Prints shim.problem in one call, so that messages of a parallel build do not mix.
-int tell(Shim& shim, ExitCode code = ExitCode::shim_not_found) {
+int tell(Shim& shim, ExitCode code = ExitCode::no_command) {
   core::append_problem(shim.printed, shim.problem);
   while (::write(STDERR_FILENO, shim.printed.c_str(), shim.printed.size()) < 0 && errno == EINTR) {
   }
@@ -87,7 +87,7 @@ int tell_loop(Shim& shim, std::string_view tool) {
   shim.problem.message.append_number(k_most_shims).append(" of them were started, one by the other");
   shim.problem.detail.append("what it starts finds this shim on PATH; ").append(env_names::k_depth);
   shim.problem.detail.append(" counts them");
-  shim.problem.hint.append("cudaenv doctor");
+  shim.problem.hint.append("cudaenv which ").append_escaped(tool);
   return tell(shim);
 }
 
@@ -110,7 +110,7 @@ int start(Shim& shim, char** argv, const Setting* settings, std::size_t count) {
   if (error == ENOENT) shim.problem.detail.append("the interpreter or loader that it names is not there");
   if (error == ENOEXEC) shim.problem.detail.append("it is a program for another machine, or is damaged");
   // Found but not to be started, as a shell tells the two apart.
-  return tell(shim, error == ENOENT ? ExitCode::shim_not_found : ExitCode::shim_refused);
+  return tell(shim, error == ENOENT ? ExitCode::no_command : ExitCode::cannot_start);
 }
 
 template <std::size_t N>
@@ -136,7 +136,7 @@ int run(Shim& shim, char** argv, std::string_view tool) {
   const auto is_own = [&](const struct stat& info) { return shim.own.is_same(info); };
   switch (selection.status) {
     case core::SelectionStatus::system:
-      if (!store::find_on_path(tool, std::getenv("PATH"), is_own, shim.program))
+      if (!store::find_on_path(tool, shim.system.variable("PATH"), is_own, shim.program))
         return tell_missing_tool(shim, selection, tool);
       return start(shim, argv, settings, 1);
     case core::SelectionStatus::selected: break;
@@ -149,7 +149,7 @@ int run(Shim& shim, char** argv, std::string_view tool) {
     core::append_toolkit(shim.problem.message, selection.name);
     shim.problem.message.append(" does not run on this machine");
     shim.problem.hint.append("cudaenv check ").append(selection.name);
-    return tell(shim, ExitCode::shim_refused);
+    return tell(shim, ExitCode::cannot_start);
   }
   settings[1] = setting(shim.cuda_home, env_names::k_cuda_home, selection.directory);
   settings[2] = setting(shim.cuda_path, env_names::k_cuda_path, selection.directory);

@@ -21,7 +21,7 @@ inline bool find_in_toolkit(std::string_view directory, std::string_view tool, c
 
 template <class System>
 void list_toolkits_with(core::Selector<System>& selector, std::string_view tool, core::ToolkitList& list) {
-  selector.for_each_toolkit([&](std::string_view root, std::string_view name) {
+  selector.installed().for_each([&](std::string_view root, std::string_view name) {
     core::PathText directory(root);
     core::PathText path;
     directory.append("/versions/").append(name);

@@ -12,9 +12,11 @@ enum class ErrorKind {
   incompatible,   // refused by the gate
   network,
   integrity,   // digest or size that differs, hostile or broken archive
+  untrusted,   // a manifest that is not the published one
   filesystem,  // permission, no space
   locked,
-  execution,  // a program that could not be started
+  execution,   // a program that is there and cannot be started
+  no_command,  // a program that is not there
   interrupted,
   internal,
 };

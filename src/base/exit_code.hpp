@@ -16,8 +16,8 @@ enum class ExitCode : int {
   network = 6,
   integrity = 7,
   filesystem = 8,
-  shim_refused = 126,
-  shim_not_found = 127,
+  cannot_start = 126,  // as for a shell: found, but not to be started; a shim that the gate refuses
+  no_command = 127,    // as for a shell: not found; a shim whose tool or toolkit is not there
   interrupted = 130,
 };
 
@@ -29,10 +29,12 @@ constexpr ExitCode exit_code_of(ErrorKind kind) {
     case ErrorKind::not_installed: return ExitCode::not_installed;
     case ErrorKind::incompatible: return ExitCode::refused;
     case ErrorKind::network: return ExitCode::network;
-    case ErrorKind::integrity: return ExitCode::integrity;
+    case ErrorKind::integrity:
+    case ErrorKind::untrusted: return ExitCode::integrity;
     case ErrorKind::filesystem:
     case ErrorKind::locked: return ExitCode::filesystem;
-    case ErrorKind::execution: return ExitCode::shim_not_found;
+    case ErrorKind::execution: return ExitCode::cannot_start;
+    case ErrorKind::no_command: return ExitCode::no_command;
     case ErrorKind::interrupted: return ExitCode::interrupted;
     case ErrorKind::internal: return ExitCode::other;
   }

@@ -44,7 +44,8 @@ Result<std::optional<FileLock>> FileLock::try_acquire(const Path& path) {
   while (true) {
     // Read and write: NFS turns flock into a lock that needs both.
     Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-    if (!fd) return fail(file_error("lock", path, errno));
+    if (!fd)
+      return fail(file_error("write to", path.parent_path(), errno));  // the file itself means nothing to a person
     if (::flock(*fd, LOCK_EX | LOCK_NB) != 0) {
       if (errno == EWOULDBLOCK) return std::nullopt;
       if (errno == EINTR) continue;

@@ -30,6 +30,6 @@ void catch_interrupts() { exchange_handlers(SIG_DFL, on_signal); }
 
 bool is_interrupted() { return g_is_interrupted != 0; }
 
-Error interrupted_error() { return Error{ErrorKind::interrupted, "interrupted: nothing was changed"}; }
+Error interrupted_error() { return Error{ErrorKind::interrupted, "interrupted"}; }
 
 }  // namespace cudaenv::base

@@ -11,7 +11,7 @@ void catch_interrupts();
 
 bool is_interrupted();
 
-// The error that a long operation returns when it was asked to end.
+// The error that a long operation returns when it was asked to end. What was done by then, its caller adds.
 Error interrupted_error();
 
 }  // namespace cudaenv::base

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -29,6 +30,12 @@ bool is_capable_terminal(const Environment& environment) {
   return ::isatty(STDERR_FILENO) == 1 && !terminal.empty() && terminal != "dumb";
 }
 
+std::size_t terminal_width() {
+  winsize size = {};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
 }  // namespace
 
 Output::Output(const Environment& environment, Verbosity verbosity, ColorChoice color)
@@ -36,7 +43,10 @@ Output::Output(const Environment& environment, Verbosity verbosity, ColorChoice 
       m_can_redraw(is_capable_terminal(environment)),
       m_has_color(decide_color(environment, color, m_can_redraw)) {}
 
-void Output::data(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void Output::data(std::string_view text) {
+  clear_line();
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 void Output::json(const Value& document) { data(to_json(document)); }
 
@@ -58,7 +68,20 @@ void Output::error(const Error& error) {
   std::fwrite(rest.data(), 1, rest.size(), stderr);
 }
 
+void Output::redraw(std::string_view line) {
+  const std::string drawn = fmt::format("\r{}\x1b[K", line.substr(0, terminal_width() - 1));
+  std::fwrite(drawn.data(), 1, drawn.size(), stderr);
+  m_is_drawn = true;
+}
+
+void Output::clear_line() {
+  if (!m_is_drawn) return;
+  std::fputs("\r\x1b[K", stderr);
+  m_is_drawn = false;
+}
+
 void Output::line(std::string_view style, std::string_view label, std::string_view text) {
+  clear_line();
   const bool colored = m_has_color && !style.empty();
   const std::string whole =
       fmt::format("{}cudaenv:{} {}{}\n", colored ? style : "", colored ? "\x1b[0m" : "", label, text);

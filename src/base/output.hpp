@@ -31,6 +31,10 @@ class Output {
   Verbosity verbosity() const { return m_verbosity; }
   // Whether a line on stderr can be drawn over: a terminal that is not a dumb one.
   bool can_redraw() const { return m_can_redraw; }
+  // Draws a line, cut to the terminal's width, over the one drawn before; whatever is printed next takes its place.
+  // Only where can_redraw().
+  void redraw(std::string_view line);
+  void clear_line();
 
   // Fails if stdout could not take all data (a full disk); a closed pipe is no failure.
   [[nodiscard]] Result<void> finish();
@@ -41,6 +45,7 @@ class Output {
   Verbosity m_verbosity;
   bool m_can_redraw;
   bool m_has_color;
+  bool m_is_drawn = false;
 };
 
 }  // namespace cudaenv::base

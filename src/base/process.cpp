@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/dot_part.hpp"
 #include "base/text.hpp"
 
 namespace cudaenv::base {
@@ -25,7 +26,7 @@ Error replace_process(const std::vector<std::string>& command, const Environment
   environ = variables.data();  // execvp looks the command up on the PATH in here
   ::execvp(arguments.front(), arguments.data());
   const int reason = errno;
-  return Error{ErrorKind::execution,
+  return Error{reason == ENOENT ? ErrorKind::no_command : ErrorKind::execution,
                fmt::format("cannot start {}: {}", escaped(command.front()), std::strerror(reason))};
 }
 
@@ -35,8 +36,8 @@ Result<Path> working_directory(const Environment& environment) {
   const std::string shown(environment.value("PWD"));
   struct stat by_name;
   struct stat current;
-  if (shown.starts_with('/') && ::stat(shown.c_str(), &by_name) == 0 && ::stat(".", &current) == 0 &&
-      by_name.st_dev == current.st_dev && by_name.st_ino == current.st_ino)
+  if (shown.starts_with('/') && !has_dot_part(shown) && ::stat(shown.c_str(), &by_name) == 0 &&
+      ::stat(".", &current) == 0 && by_name.st_dev == current.st_dev && by_name.st_ino == current.st_ino)
     return Path(shown);
   std::error_code error;
   Path physical = std::filesystem::current_path(error);

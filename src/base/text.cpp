@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
+
 namespace cudaenv::base {
 namespace {
 
@@ -29,22 +31,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     last.swap(row);
   }
   return last[b.size()];
-}
-
-// The size of the character that `text` starts with if it is one in UTF-8 and no control character, else 0. Terminals
-// obey U+0080 to U+009F as they obey escape sequences.
-std::size_t printable_size(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
-  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4) return 0;
-  for (std::size_t i = 1; i < size; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  const unsigned two = first << 8 | byte(1);
-  const bool is_overlong_or_surrogate = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90) ||
-                                        (first == 0xed && byte(1) > 0x9f) || (first == 0xf4 && byte(1) > 0x8f);
-  return is_overlong_or_surrogate || two < 0xc2a0 ? 0 : size;
 }
 
 }  // namespace
@@ -71,7 +57,7 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 std::string escaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const std::size_t size = printable_size(text);
+    const std::size_t size = printable_length(text);
     if (size != 0)
       out += text.substr(0, size);
     else

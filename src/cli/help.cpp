@@ -16,7 +16,8 @@ std::string main_help() {
       "  -q, --quiet                say nothing but data, warnings and errors\n"
       "  --verbose                  say more\n"
       "  --color auto|always|never  when to use colour\n"
-      "  -h, --help                 help on a command\n"
+      "  -h, --help                 help on the command\n\n"
+      "without a command:\n"
       "  --version                  version of cudaenv\n\n"
       "A project names its toolkit in .cuda-version: `cudaenv local 12.8` writes it.\n";
   return text;

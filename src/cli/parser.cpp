@@ -2,7 +2,6 @@
 #include "cli/parser.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -25,17 +24,22 @@ void option(CLI::App& app, const std::string& name, std::optional<T>& value, con
       name, [&value](const T& typed) { value = typed; }, help);
 }
 
+// An option that may be repeated, or hold several values with commas between them.
+void list_option(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& type,
+                 const std::string& help) {
+  app.add_option(name, values, help + " (may be repeated)")->delimiter(',')->expected(1)->take_all()->type_name(type);
+}
+
 void bind(CLI::App& app, InstallOptions& options) {
-  option(app, "spec", options.spec, "12, 12.8, 12.8.1 or latest");
+  option(app, "spec", options.spec, "12, 12.8, 12.8.1, latest, or auto: the newest that fits this machine");
   app.add_option("--profile", options.profile, "minimal, default or full");
-  app.add_option("--with", options.with, "a further component (may be repeated)")->take_all()->allow_extra_args(false);
-  app.add_option("--without", options.without, "a component to leave out (may be repeated)")
-      ->take_all()
-      ->allow_extra_args(false);
+  list_option(app, "--with", options.with, "COMPONENT", "a further component");
+  list_option(app, "--without", options.without, "COMPONENT", "a component to leave out");
   app.add_option("--platform", options.platform, "linux-x86_64, linux-sbsa, linux-aarch64 or linux-ppc64le");
   app.add_option("--mirror", options.mirrors, "base URL or directory to fetch from (may be repeated)")
+      ->expected(1)
       ->take_all()
-      ->allow_extra_args(false);
+      ->type_name("URL");
   app.add_option("--accept-manifest", options.accept_manifest, "sha256 of a manifest to accept, or any");
   app.add_flag("--force", options.force, "install anew what is installed");
   app.add_flag("--dry-run", options.dry_run, "show what would be fetched, and stop");
@@ -90,6 +94,7 @@ void bind(CLI::App& app, ConfigOptions& options) {
   const auto action = [&](const char* name, const char* help) {
     CLI::App* sub = app.add_subcommand(name, help);
     sub->callback([&options, name] { options.action = name; });
+    sub->fallthrough();  // --quiet and the like may follow
     return sub;
   };
   action("list", "all settings and who set each");
@@ -98,34 +103,6 @@ void bind(CLI::App& app, ConfigOptions& options) {
   set->add_option("key", options.key)->required();
   set->add_option("value", options.values)->required();
   action("unset", "remove a setting from config.toml")->add_option("key", options.key)->required();
-}
-
-// The options struct that a command fills.
-Options options_of(std::string_view command) {
-  if (command == "install") return InstallOptions{};
-  if (command == "available") {
-    InstallOptions options;
-    options.list = true;
-    return options;
-  }
-  if (command == "uninstall") return UninstallOptions{};
-  if (command == "adopt") return AdoptOptions{};
-  if (command == "versions") return VersionsOptions{};
-  if (command == "version") return VersionOptions{};
-  if (command == "local" || command == "pin") return PinOptions{};
-  if (command == "global") {
-    PinOptions options;
-    options.target = PinTarget::global;
-    return options;
-  }
-  if (command == "which") return WhichOptions{};
-  if (command == "whence") return WhenceOptions{};
-  if (command == "prefix") return PrefixOptions{};
-  if (command == "root") return RootOptions{};
-  if (command == "exec") return ExecOptions{};
-  if (command == "env") return EnvOptions{};
-  if (command == "config") return ConfigOptions{};
-  return RehashOptions{};
 }
 
 void bind_global(CLI::App& app, GlobalOptions& global) {
@@ -171,7 +148,15 @@ std::size_t find_name(const std::vector<std::string>& arguments) {
   return arguments.size();
 }
 
+// Words of other version managers for what is called differently here.
+constexpr std::pair<std::string_view, std::string_view> k_foreign_words[] = {
+    {"use", "local"},        {"switch", "local"}, {"ls", "versions"},          {"ls-remote", "install --list"},
+    {"remove", "uninstall"}, {"rm", "uninstall"}, {"search", "install --list"}};
+
 Error unknown_command(const std::string& typed) {
+  for (const auto& [foreign, ours] : k_foreign_words)
+    if (typed == foreign)
+      return Error{ErrorKind::usage, fmt::format("there is no command \"{}\"", typed), fmt::format("cudaenv {}", ours)};
   std::vector<std::string_view> names;
   for (const CommandRow& row : command_rows()) {
     if (row.visibility != Visibility::shown) continue;
@@ -210,7 +195,7 @@ Error unknown_option(const std::string& typed) {
 
 Result<Invocation> parse_command(const CommandRow& row, std::vector<std::string> arguments) {
   Invocation invocation;
-  Options options = options_of(row.name);
+  Options options = row.make();
   std::vector<std::string> command;
   const std::size_t name_at = find_name(arguments);
   if (row.name == "exec") command = take_command(arguments, name_at);

@@ -8,10 +8,14 @@
 #include "commands/run.hpp"
 #include "core/registry_lookup.hpp"
 #include "core/version_text.hpp"
+#include "store/shims.hpp"
+#include "store/staging.hpp"
 #include "store/toolkits.hpp"
 
 // An adopted toolkit is a link under versions, nothing else: the directory stays its owner's, and an update there is
-// seen at once. Its name is its release where that can be told, so that a project's `12.8` finds it.
+// seen at once. Its name is its release where that can be told, so that a project's `12.8` finds it. Such a link leads
+// to the real directory: /usr/local/cuda would lead to another release one day. Under a name of its own it leads where
+// the user says.
 
 namespace cudaenv::commands {
 namespace {
@@ -62,6 +66,9 @@ Result<base::Path> checked_directory(const AdoptOptions& options, const App& app
   if (!base::executable_exists(directory / "bin" / "nvcc") || !base::path_exists(directory / "bin" / "nvcc.profile"))
     return fail(ErrorKind::not_found, fmt::format("{} is not a CUDA toolkit", shown),
                 "cudaenv adopt /usr/local/cuda-12.8", {"it has no bin/nvcc with an nvcc.profile beside it"});
+  if (base::directory_exists(directory / "conda-meta"))
+    return fail(ErrorKind::usage, fmt::format("{} is a conda environment, whose bin holds other programs too", shown),
+                {}, {fmt::format("to use its toolkit: conda activate {}", shown)});
   const base::Path real = std::filesystem::canonical(directory, error);
   const base::Path holder =
       std::filesystem::canonical(directory.parent_path(), error);  // an adopted one is a link there
@@ -70,7 +77,7 @@ Result<base::Path> checked_directory(const AdoptOptions& options, const App& app
     if (real.native().starts_with(versions.native() + "/") || holder == versions)
       return fail(ErrorKind::usage, fmt::format("{} is a toolkit of cudaenv already", shown), "cudaenv versions");
   }
-  return directory;
+  return options.name.empty() ? real : directory;
 }
 
 Result<std::string> chosen_name(const AdoptOptions& options, const base::Path& directory, App& app) {
@@ -89,6 +96,20 @@ Result<std::string> chosen_name(const AdoptOptions& options, const base::Path& d
               fmt::format("cudaenv adopt {} --name NAME", base::escaped(options.directory)));
 }
 
+bool is_dangling(const base::Path& link) {
+  return base::entry_kind(link) == base::EntryKind::link && !base::path_exists(link / "bin");
+}
+
+// A link that leads nowhere any more is replaced in one step; whatever else has the name stays.
+Result<void> make_toolkit_link(const base::Path& directory, const std::string& name, const App& app) {
+  const base::Path link = app.roots.own.toolkit(name);
+  CUDAENV_CHECK(base::make_directories(app.roots.own.versions()));
+  if (!is_dangling(link)) return base::make_link(directory, link);
+  CUDAENV_TRY(staging, store::Staging::create(app.roots.own, name));
+  CUDAENV_CHECK(base::make_link(directory, staging.path() / name));
+  return base::rename_path(staging.path() / name, link);
+}
+
 }  // namespace
 
 Result<ExitCode> run(const AdoptOptions& options, App& app) {
@@ -97,15 +118,16 @@ Result<ExitCode> run(const AdoptOptions& options, App& app) {
   CUDAENV_TRY(known, store::find_toolkit(app.roots, name));
   const base::Path link = app.roots.own.toolkit(name);
   if (known && known->adopted_from == directory) {
-    app.output.note(fmt::format("{} is adopted as {} already", directory.native(), name));
+    app.output.note(fmt::format("{} is adopted as {} already", base::escaped(directory.native()), name));
     return ExitCode::done;
   }
-  if (base::entry_kind(link) != base::EntryKind::absent)
+  if (base::entry_kind(link) != base::EntryKind::absent && !is_dangling(link))
     return fail(ErrorKind::usage, fmt::format("there is a toolkit called {} already", name),
                 fmt::format("cudaenv adopt {} --name NAME", base::escaped(options.directory)));
-  CUDAENV_CHECK(base::make_directories(app.roots.own.versions()));
-  CUDAENV_CHECK(base::make_link(directory, link));
-  CUDAENV_CHECK(refresh_shims(app));
+  CUDAENV_CHECK(store::check_shim_program(app.shim_program));
+  CUDAENV_CHECK(make_toolkit_link(directory, name, app));
+  if (auto refreshed = refresh_shims(app); !refreshed)
+    return fail(stale_shims(std::move(refreshed).error()).during(fmt::format("{} is adopted all the same", name)));
   app.output.note(fmt::format("{} is adopted as {}; to use it here: cudaenv local {}",
                               base::escaped(directory.native()), name, name));
   return ExitCode::done;

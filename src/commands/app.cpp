@@ -52,8 +52,10 @@ Error explained(App& app, const core::Spec& spec, Error error) {
     const auto toolkits = store::installed_toolkits(app.roots);
     if (toolkits)
       for (const store::Toolkit& toolkit : *toolkits) words.push_back(toolkit.name);
-    if (const auto near = base::did_you_mean(spec.text, words); !near.empty())
+    if (const auto near = base::did_you_mean(spec.text, words); !near.empty()) {
       error.details.push_back(fmt::format("did you mean {}?", base::join(near, " or ")));
+      error.hint.clear();
+    }
     return error;
   }
   auto mistake = core::mistaken_number(spec, app.facts.registry());
@@ -68,6 +70,11 @@ Result<void> refresh_shims(App& app) {
   for (const std::string& name : changes.added) app.output.detail(fmt::format("shim added: {}", name));
   for (const std::string& name : changes.removed) app.output.detail(fmt::format("shim removed: {}", name));
   return {};
+}
+
+Error stale_shims(Error error) {
+  error.hint = "cudaenv rehash";
+  return std::move(error).during("the shims are not up to date");
 }
 
 }  // namespace cudaenv::commands

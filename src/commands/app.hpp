@@ -48,4 +48,7 @@ struct App {
 // Brings ROOT/shims up to date.
 [[nodiscard]] Result<void> refresh_shims(App& app);
 
+// The error of refreshing them after a change that stands all the same.
+[[nodiscard]] Error stale_shims(Error error);
+
 }  // namespace cudaenv::commands

@@ -44,11 +44,30 @@ Result<ExitCode> unset(const PinOptions& options, App& app) {
   return ExitCode::done;
 }
 
+// Whether it can be nothing else: `ssh-ed25519 AAAA...` and a password read as a name too.
+bool is_surely_a_version_file(const core::VersionText& text, const App& app) {
+  if (text.status == core::VersionTextStatus::empty) return true;
+  if (text.status != core::VersionTextStatus::spec || !text.extra.empty()) return false;
+  return text.spec.kind != core::SpecKind::name || store::select_spec(app.roots, text.spec).is_toolkit();
+}
+
+// A cloned project may bring a link to any file of the user's: through it only a version file is written.
+Result<void> check_link(const base::Path& file, const core::VersionText& text, PinTarget target, const App& app) {
+  if (base::entry_kind(file) != base::EntryKind::link || is_surely_a_version_file(text, app)) return {};
+  CUDAENV_TRY(leads_to, base::link_target(file));
+  return fail(ErrorKind::config,
+              fmt::format("{} is a link to {}, which is not a version file", base::escaped(file.native()),
+                          base::escaped(leads_to.native())),
+              fmt::format("cudaenv {} --unset", command_of(target)), {"nothing was written"});
+}
+
 // The new content of a version file. Only the word that counts is replaced: comments and line ends are the user's.
-Result<std::string> with_spec(const base::Path& file, const std::string& spec) {
+Result<std::string> with_spec(const base::Path& file, const PinOptions& options, const App& app) {
+  const std::string& spec = *options.spec;
   CUDAENV_TRY(before, base::read_file(file));
   if (!before) return spec + "\n";
   const core::VersionText text = core::parse_version_text(*before);
+  CUDAENV_CHECK(check_link(file, text, options.target, app));
   std::string after = *before;
   if (text.status == core::VersionTextStatus::empty)
     return after + (after.empty() || after.ends_with('\n') || after.ends_with('\r') ? "" : "\n") + spec + "\n";
@@ -82,7 +101,7 @@ Result<ExitCode> run(const PinOptions& options, App& app) {
 
   CUDAENV_CHECK(check_installed(options, app));
   CUDAENV_TRY(file, file_of(options.target, app));
-  CUDAENV_TRY(content, with_spec(file, *options.spec));
+  CUDAENV_TRY(content, with_spec(file, options, app));
   if (options.target == PinTarget::global) CUDAENV_CHECK(base::make_directories(app.roots.own.path));
   CUDAENV_CHECK(base::write_file(file, content));
   return ExitCode::done;

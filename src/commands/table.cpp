@@ -4,26 +4,43 @@
 namespace cudaenv::commands {
 namespace {
 
+template <class T>
+Options make() {
+  return T{};
+}
+
+Options make_list() {
+  InstallOptions options;
+  options.list = true;
+  return options;
+}
+
+Options make_global() {
+  PinOptions options;
+  options.target = PinTarget::global;
+  return options;
+}
+
 // clang-format off
 constexpr CommandRow k_rows[] = {
-    {"install",   "",        "[SPEC] [OPTIONS]",       "Download a release and install it; without SPEC, the one selected here"},
-    {"uninstall", "",        "VERSION...",             "Remove installed toolkits"},
-    {"available", "",        "[SPEC]",                 "List the releases that can be installed", Visibility::hidden},
-    {"adopt",     "",        "DIRECTORY [--name NAME]", "Register a toolkit that is on this machine already, without copying it"},
-    {"versions",  "list",    "[--bare | --json]",      "List installed toolkits, the selected one starred"},
-    {"version",   "current", "",                       "Show the selected toolkit and what selects it"},
-    {"local",     "",        "[SPEC]",                 "Show or set the toolkit of this directory (.cuda-version)"},
-    {"pin",       "",        "[SPEC]",                 "Show or set the toolkit of this directory (.cuda-version)", Visibility::hidden},
-    {"global",    "",        "[SPEC]",                 "Show or set the default, used where nothing else selects"},
-    {"which",     "",        "TOOL",                   "Show the real path of a tool of the selected toolkit"},
-    {"whence",    "",        "TOOL",                   "List the installed toolkits that have a tool"},
-    {"prefix",    "",        "[SPEC]",                 "Show the directory of a toolkit"},
-    {"root",      "",        "",                       "Show the directory in which toolkits are kept"},
-    {"exec",      "",        "[-v SPEC] -- COMMAND...", "Run a command with the environment of a toolkit"},
-    {"env",       "",        "[SPEC]",                 "Print the environment of a toolkit for a shell or another program"},
-    {"rehash",    "",        "",                       "Rebuild the shims (install, uninstall and adopt do it by themselves)"},
-    {"config",    "",        "[get|set|unset|list]",   "Show or change settings"},
-    {"help",      "",        "[COMMAND]",              "Show help"},
+    {"install",   "",        "[SPEC] [OPTIONS]",       "Download a release and install it; without SPEC, the one selected here", make<InstallOptions>},
+    {"uninstall", "",        "VERSION...",             "Remove installed toolkits", make<UninstallOptions>},
+    {"available", "",        "[SPEC]",                 "List the releases that can be installed", make_list, Visibility::hidden},
+    {"adopt",     "",        "DIRECTORY [--name NAME]", "Register a toolkit that is on this machine already, without copying it", make<AdoptOptions>},
+    {"versions",  "list",    "[--bare | --json]",      "List installed toolkits, the selected one starred", make<VersionsOptions>},
+    {"version",   "current", "",                       "Show the selected toolkit and what selects it", make<VersionOptions>},
+    {"local",     "",        "[SPEC]",                 "Show or set the toolkit of this directory (.cuda-version)", make<PinOptions>},
+    {"pin",       "",        "[SPEC]",                 "Show or set the toolkit of this directory (.cuda-version)", make<PinOptions>, Visibility::hidden},
+    {"global",    "",        "[SPEC]",                 "Show or set the default, used where nothing else selects", make_global},
+    {"which",     "",        "TOOL",                   "Show the real path of a tool of the selected toolkit", make<WhichOptions>},
+    {"whence",    "",        "TOOL",                   "List the installed toolkits that have a tool", make<WhenceOptions>},
+    {"prefix",    "",        "[SPEC]",                 "Show the directory of a toolkit", make<PrefixOptions>},
+    {"root",      "",        "",                       "Show the directory in which toolkits are kept", make<RootOptions>},
+    {"exec",      "",        "[-v SPEC] -- COMMAND...", "Run a command with the environment of a toolkit", make<ExecOptions>},
+    {"env",       "",        "[SPEC]",                 "Print the environment of a toolkit for a shell or another program", make<EnvOptions>},
+    {"rehash",    "",        "",                       "Rebuild the shims (install, uninstall and adopt do it by themselves)", make<RehashOptions>},
+    {"config",    "",        "[get|set|unset|list]",   "Show or change settings", make<ConfigOptions>},
+    {"help",      "",        "[COMMAND]",              "Show help", nullptr},
 };
 // clang-format on
 

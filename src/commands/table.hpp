@@ -4,6 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include "commands/options.hpp"
+
 namespace cudaenv::commands {
 
 enum class Visibility { shown, hidden };
@@ -14,6 +16,7 @@ struct CommandRow {
   std::string_view alias;     // second name; empty if there is none
   std::string_view synopsis;  // what follows the name
   std::string_view summary;   // one line, no full stop
+  Options (*make)();          // the options that parsing fills in; null: the parser answers by itself
   Visibility visibility = Visibility::shown;
 };
 

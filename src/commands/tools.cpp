@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "core/selection_problem.hpp"
 #include "store/problem.hpp"
 #include "store/tool_search.hpp"
 #include "store/toolkits.hpp"

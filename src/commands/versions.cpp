@@ -23,6 +23,10 @@ std::string_view text_of(core::OriginKind kind) {
   return "none";
 }
 
+bool is_selected(const store::Toolkit& toolkit, const store::Selected& selected) {
+  return selected.is_toolkit() && toolkit.name == selected.name && !toolkit.is_missing;
+}
+
 Value document(const std::vector<store::Toolkit>& toolkits, const store::Selected& selected) {
   Value::Array list;
   for (const store::Toolkit& toolkit : toolkits)
@@ -32,7 +36,8 @@ Value document(const std::vector<store::Toolkit>& toolkits, const store::Selecte
                       {"directory", toolkit.directory.native()},
                       {"adopted_from", toolkit.adopted_from ? Value(toolkit.adopted_from->native()) : Value()},
                       {"shared", toolkit.is_shared},
-                      {"selected", selected.is_toolkit() && toolkit.name == selected.name}});
+                      {"missing", toolkit.is_missing},
+                      {"selected", is_selected(toolkit, selected)}});
   Value::Object origin{{"kind", text_of(selected.origin)},
                        {"path", selected.origin_path.empty() ? Value() : Value(selected.origin_path)},
                        {"line", selected.origin_line == 0 ? Value() : Value(static_cast<int>(selected.origin_line))}};
@@ -45,9 +50,10 @@ Value document(const std::vector<store::Toolkit>& toolkits, const store::Selecte
 }  // namespace
 
 Result<ExitCode> run(const VersionsOptions& options, App& app) {
-  CUDAENV_TRY(toolkits, store::installed_toolkits(app.roots));
+  CUDAENV_TRY(toolkits, store::registered_toolkits(app.roots));
   if (options.bare) {
-    for (const store::Toolkit& toolkit : toolkits) app.output.data(toolkit.name + "\n");
+    for (const store::Toolkit& toolkit : toolkits)
+      if (!toolkit.is_missing) app.output.data(toolkit.name + "\n");
     return ExitCode::done;
   }
   CUDAENV_TRY(chosen, selected(app, std::nullopt));
@@ -58,11 +64,12 @@ Result<ExitCode> run(const VersionsOptions& options, App& app) {
   if (chosen.status == core::SelectionStatus::system)
     app.output.data(fmt::format("* system ({})\n", base::escaped(chosen.origin_text())));
   for (const store::Toolkit& toolkit : toolkits) {
-    const bool is_selected = chosen.is_toolkit() && toolkit.name == chosen.name;
-    std::string line = fmt::format("{} {}", is_selected ? "*" : " ", toolkit.name);
+    const bool is_starred = is_selected(toolkit, chosen);
+    std::string line = fmt::format("{} {}", is_starred ? "*" : " ", toolkit.name);
     if (toolkit.adopted_from) line += " -> " + base::escaped(toolkit.adopted_from->native());
     if (toolkit.is_shared) line += " (shared)";
-    if (is_selected) line += fmt::format(" ({})", chosen.origin_text());
+    if (toolkit.is_missing) line += " (missing)";
+    if (is_starred) line += fmt::format(" ({})", base::escaped(chosen.origin_text()));
     app.output.data(line + "\n");
   }
   if (toolkits.empty()) app.output.note("no toolkit is installed; `cudaenv install --list` shows what there is");

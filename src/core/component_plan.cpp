@@ -64,7 +64,8 @@ class Planner {
     return fail(ErrorKind::not_found,
                 fmt::format("CUDA {} has no component \"{}\"", to_text(m_release), base::escaped(typed)),
                 near.empty() ? fmt::format("cudaenv install {} --profile full --dry-run", to_text(m_release))
-                             : fmt::format("{} {}", option, base::join(near, fmt::format(" or {} ", option))));
+                             : fmt::format("cudaenv install {} {} {}", to_text(m_release), option, near.front()),
+                near.size() > 1 ? std::vector{"near: " + base::join(near, ", ")} : std::vector<std::string>());
   }
 
   // Adds the name and all that it needs, but for what was asked away.
@@ -75,17 +76,30 @@ class Planner {
     for (const std::string_view need : row->needs) add(name_here(need), without);
   }
 
-  ComponentPlan finish() const {
+  ComponentPlan finish(const std::set<std::string>& without) const {
     ComponentPlan plan;
     for (const std::string& name : m_chosen)
       plan.components.push_back({m_manifest.find(name), *archive(name), find_component(m_registry, name)});
     for (const Component& component : m_manifest.components)
       if (!find_component(m_registry, component.name) && !m_chosen.contains(component.name) && archive(component.name))
         plan.unknown.push_back(component.name);
+    for (const std::string& name : without)
+      if (std::vector<std::string> needers = needers_of(name); archive(name) && !needers.empty())
+        plan.unmet.emplace_back(name, std::move(needers));
     return plan;
   }
 
  private:
+  std::vector<std::string> needers_of(const std::string& name) const {
+    std::vector<std::string> needers;
+    for (const std::string& chosen : m_chosen) {
+      const ComponentRow* row = find_component(m_registry, chosen);
+      if (row && std::any_of(row->needs.begin(), row->needs.end(), [&](auto need) { return name_here(need) == name; }))
+        needers.push_back(chosen);
+    }
+    return needers;
+  }
+
   const Manifest& m_manifest;
   const Registry& m_registry;
   const Version m_release;
@@ -141,7 +155,7 @@ Result<ComponentPlan> plan_components(const Manifest& manifest, const Registry& 
     if (without.contains(name)) return fail(ErrorKind::usage, fmt::format("--with and --without both name {}", name));
     planner.add(name, without);
   }
-  ComponentPlan plan = planner.finish();
+  ComponentPlan plan = planner.finish(without);
   if (plan.components.empty())
     return fail(ErrorKind::not_found, fmt::format("no component of CUDA {} is left to install", to_text(release)));
   return plan;

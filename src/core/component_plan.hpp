@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -40,6 +41,9 @@ struct PlannedComponent {
 struct ComponentPlan {
   std::vector<PlannedComponent> components;  // sorted by name
   std::vector<std::string> unknown;          // in the manifest for this platform, unknown to the registry, left out
+
+  // What was asked away although it is needed, with those that need it.
+  std::vector<std::pair<std::string, std::vector<std::string>>> unmet;
 
   std::uint64_t download_size() const;
   const PlannedComponent* find(std::string_view name) const;

@@ -5,24 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace cudaenv::core {
+#include "base/printable.hpp"
 
-// How many bytes the character at the start of `text` takes; 0 if it is a control character (C0, DEL or C1) or
-// not valid UTF-8, that is, if a terminal must not see it.
-constexpr std::size_t printable_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return lead >= 0x20 && lead != 0x7f ? 1 : 0;
-  if (lead < 0xc2 || lead > 0xf4) return 0;
-  const std::size_t size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  // The second byte is narrower where a longer form, a surrogate, a number past Unicode or a C1 control would be.
-  const unsigned least = lead == 0xc2 || lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-  const unsigned most = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-  if (byte(1) < least || byte(1) > most) return 0;
-  for (std::size_t i = 2; i < size; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  return size;
-}
+namespace cudaenv::core {
 
 // Text in a buffer of fixed size, always ended by a NUL; what does not fit is cut off and remembered.
 // For code that must not allocate (shims). The buffer past the NUL is never touched, so that a large one costs
@@ -60,7 +45,7 @@ class FixedText {
     constexpr char k_hex[] = "0123456789abcdef";
     for (std::size_t at = 0; at < text.size();) {
       if (at >= most) return append("...");
-      const std::size_t size = printable_length({text.data() + at, text.size() - at});
+      const std::size_t size = base::printable_length({text.data() + at, text.size() - at});
       const auto byte = static_cast<unsigned char>(text[at]);
       if (size == 0)
         append("\\x").append(k_hex[byte >> 4]).append(k_hex[byte & 15]);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/env_names.hpp"
 #include "core/selection_types.hpp"
 
 namespace cudaenv::core {
@@ -33,8 +34,9 @@ constexpr bool is_plain_absolute_path(std::string_view path) {
   return true;
 }
 
-// Own root: CUDAENV_ROOT; else `beside`, the root that a shim lies in (empty for the program; not if it is
-// the shared root); else ~/.cudaenv with `home` (HOME, or what the caller takes in its place).
+// Own root: CUDAENV_ROOT; else `beside`, the root that a shim lies in (empty for the program; not if it is the shared
+// root; by the name that ~/.cudaenv gives it if that is the same directory); else ~/.cudaenv with `home` (HOME, or what
+// the caller takes in its place).
 // Shared root: CUDAENV_SHARED_ROOT (set and empty: none), else /opt/cudaenv if it exists.
 template <class System>
 RootOutcome find_roots(System& system, std::string_view beside, std::string_view home, Roots& roots) {
@@ -42,24 +44,30 @@ RootOutcome find_roots(System& system, std::string_view beside, std::string_view
     while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
     root.assign(path);
   };
-  if (const char* shared = system.variable("CUDAENV_SHARED_ROOT")) {
-    if (*shared && !is_plain_absolute_path(shared)) return {RootStatus::bad_variable, "CUDAENV_SHARED_ROOT", shared};
+  if (const char* shared = system.variable(env_names::k_shared_root)) {
+    if (*shared && !is_plain_absolute_path(shared)) return {RootStatus::bad_variable, env_names::k_shared_root, shared};
     assign(roots.shared, shared);
   } else if (system.exists(PathText(k_default_shared_root).c_str())) {
     roots.shared.assign(k_default_shared_root);
   }
 
-  if (const char* own = system.variable("CUDAENV_ROOT"); own && *own) {
-    if (!is_plain_absolute_path(own)) return {RootStatus::bad_variable, "CUDAENV_ROOT", own};
+  if (const char* own = system.variable(env_names::k_root); own && *own) {
+    if (!is_plain_absolute_path(own)) return {RootStatus::bad_variable, env_names::k_root, own};
     assign(roots.own, own);
-  } else if (const bool has_home = is_plain_absolute_path(home);
-             !beside.empty() && (beside != roots.shared.view() || !has_home)) {
-    roots.own.assign(beside);
-  } else if (has_home) {
-    assign(roots.own, home);
-    roots.own.append(home == "/" ? ".cudaenv" : "/.cudaenv");
   } else {
-    return {RootStatus::no_home, {}, {}};
+    const bool has_home = is_plain_absolute_path(home);
+    if (has_home) {
+      assign(roots.own, home);
+      roots.own.append(home == "/" ? ".cudaenv" : "/.cudaenv");
+    }
+    if (!beside.empty()) {
+      // A home behind a link: both must spell it as the user does, or one would not know the other's entries on PATH.
+      const bool is_home = has_home && system.is_same_directory(roots.own.c_str(), PathText(beside).c_str());
+      const bool is_shared = beside == roots.shared.view();
+      if (!is_home && !(is_shared && has_home)) roots.own.assign(beside);
+    } else if (!has_home) {
+      return {RootStatus::no_home, {}, {}};
+    }
   }
   if (roots.own.view() == roots.shared.view()) roots.shared.clear();
   return {};

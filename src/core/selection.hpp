@@ -11,25 +11,21 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/dot_part.hpp"
+#include "base/env_names.hpp"
+#include "core/installed.hpp"
 #include "core/selection_types.hpp"
-#include "core/version.hpp"
 #include "core/version_file.hpp"
 
 namespace cudaenv::core {
 
-// System provides, with NUL-terminated paths and without ever blocking on a FIFO:
-//   const char* variable(const char* name)            null if unset
-//   ReadOutcome read(const char* path, char* buffer, std::size_t capacity)
-//   bool is_current_directory(const char* path)       by identity
-//   bool current_directory(char* buffer, std::size_t capacity)
-//   PathKind kind(const char* path)                   does not follow a link
-//   bool exists(const char* path)                     follows links
-//   void for_each_entry(const char* directory, f)     f(std::string_view name)
-//   void warn(const SelectionWarning&)
+// System: see core/selection_types.hpp.
 template <class System>
 class Selector {
  public:
-  Selector(System& system, const Roots& roots) : m_system(system), m_roots(roots) {}
+  Selector(System& system, const Roots& roots) : m_system(system), m_roots(roots), m_installed(system, roots) {}
+
+  Installed<System>& installed() { return m_installed; }
 
   // The order of the contract, from the working directory. Each of the three steps answers with origin `none` when
   // it has nothing to say.
@@ -41,9 +37,9 @@ class Selector {
   }
 
   Selection select_by_variable() {
-    const char* variable = m_system.variable("CUDAENV_VERSION");
+    const char* variable = m_system.variable(env_names::k_version);
     if (!variable || !*variable) return {};
-    return from_text(variable, Origin{OriginKind::variable, "CUDAENV_VERSION", 0});
+    return from_text(variable, Origin{OriginKind::variable, env_names::k_version, 0});
   }
 
   Selection select_by_project() {
@@ -76,58 +72,14 @@ class Selector {
       selection.status = SelectionStatus::system;
       return selection;
     }
-    m_name.clear();
-    if (!find_installed(spec)) return selection;
+    if (!m_installed.find(spec)) return selection;
     selection.status = SelectionStatus::selected;
-    selection.directory = m_directory.view();
-    selection.name = m_name.view();
+    selection.directory = m_installed.directory();
+    selection.name = m_installed.name();
     return selection;
   }
 
-  // Calls f(std::string_view root, std::string_view name) for each whole toolkit of either root, releases and
-  // others alike, in no order; one in both roots comes twice.
-  template <class F>
-  void for_each_toolkit(F f) {
-    for_each_entry([&](std::string_view root, std::string_view name) {
-      if ((parse_version(name) || is_toolkit_name(name)) && is_toolkit(root, name)) f(root, name);
-    });
-  }
-
-  // Calls f(Version) for each whole toolkit that is a release, in no order; one in both roots comes twice.
-  template <class F>
-  void for_each_release(F f) {
-    for_each_toolkit([&](std::string_view, std::string_view name) {
-      if (const auto release = parse_version(name)) f(*release);
-    });
-  }
-
-  // Whether ROOT/versions/NAME is a whole toolkit: it has a receipt, or it is the link of an adopted one.
-  bool is_toolkit(std::string_view root, std::string_view name) { return is_toolkit(root, name, m_probed); }
-
  private:
-  // The same; leaves the toolkit's directory in `directory`.
-  bool is_toolkit(std::string_view root, std::string_view name, PathText& directory) {
-    directory.assign(root).append("/versions/").append(name);
-    if (directory.is_cut()) return false;
-    const std::size_t size = directory.size();
-    const PathKind kind = m_system.kind(directory.c_str());
-    if (kind != PathKind::directory && kind != PathKind::link) return false;
-    directory.append('/').append(kind == PathKind::link ? "bin" : k_receipt_name);
-    const bool is_whole = !directory.is_cut() && m_system.exists(directory.c_str());
-    directory.truncate(size);
-    return is_whole;
-  }
-
-  // Calls f(root, name) for whatever lies in the `versions` of either root.
-  template <class F>
-  void for_each_entry(F f) {
-    for (const PathText* root : {&m_roots.own, &m_roots.shared}) {
-      if (root->view().empty()) continue;
-      m_listed.assign(root->view()).append("/versions");
-      m_system.for_each_entry(m_listed.c_str(), [&](std::string_view name) { f(root->view(), name); });
-    }
-  }
-
   static bool is_empty(const Selection& selection) { return selection.origin.kind == OriginKind::none; }
 
   Selection from_text(std::string_view text, Origin origin) {
@@ -170,7 +122,7 @@ class Selector {
   // deep to be named by a path, the nearest one above it that can be.
   bool find_working_directory() {
     const char* shown = m_system.variable("PWD");
-    if (shown && shown[0] == '/' && !has_dot_part(shown) && m_system.is_current_directory(shown)) {
+    if (shown && shown[0] == '/' && !base::has_dot_part(shown) && m_system.is_current_directory(shown)) {
       m_file.assign(shown);
       if (!m_file.is_cut()) return true;
     }
@@ -178,17 +130,6 @@ class Selector {
     m_file.assign(m_content);
     if (m_file.is_cut()) go_up();
     return m_file.view().starts_with('/');
-  }
-
-  static constexpr bool has_dot_part(std::string_view path) {
-    for (std::size_t start = 0; start < path.size(); ++start) {
-      std::size_t end = start;
-      while (end < path.size() && path[end] != '/') ++end;
-      const std::size_t size = end - start;
-      if ((size == 1 || size == 2) && path[start] == '.' && path[end - 1] == '.') return true;
-      start = end;
-    }
-    return false;
   }
 
   // Cuts the last part off m_file; false at the top.
@@ -202,51 +143,10 @@ class Selector {
     return true;
   }
 
-  // Leaves the toolkit in m_directory and m_name.
-  bool find_installed(const Spec& spec) {
-    if (spec.kind == SpecKind::name) return take(spec.text);
-    if (spec.given == 3) return take(spec.version);
-    bool is_bounded = false;
-    Version bound;
-    while (true) {
-      bool is_found = false;
-      Version newest;
-      for_each_entry([&](std::string_view, std::string_view name) {
-        const auto release = parse_version(name);
-        if (!release || !spec.matches(*release)) return;
-        if ((is_bounded && *release >= bound) || (is_found && *release <= newest)) return;
-        newest = *release;
-        is_found = true;
-      });
-      if (!is_found) return false;
-      if (take(newest)) return true;
-      bound = newest;  // left-overs that only look like a toolkit: try the next older one
-      is_bounded = true;
-    }
-  }
-
-  bool take(const Version& release) {
-    PathText name;
-    name.append_number(release.major).append('.').append_number(release.minor).append('.').append_number(release.patch);
-    return take(name.view());
-  }
-
-  bool take(std::string_view name) {
-    for (const PathText* root : {&m_roots.own, &m_roots.shared}) {
-      if (root->view().empty() || !is_toolkit(root->view(), name, m_directory)) continue;
-      m_name.assign(name);
-      return true;
-    }
-    return false;
-  }
-
   System& m_system;
   const Roots& m_roots;
-  PathText m_file;       // directory or version file under examination
-  PathText m_directory;  // the toolkit
-  PathText m_listed;
-  PathText m_probed;
-  FixedText<256> m_name;
+  Installed<System> m_installed;
+  PathText m_file;                             // directory or version file under examination
   char m_content[k_largest_version_file + 1];  // one more than allowed, to see that there is more; not cleared
 };
 

@@ -66,4 +66,16 @@ struct Roots {
   PathText shared;
 };
 
+// The policy that selection asks for whatever the system knows, with NUL-terminated paths and without ever blocking on
+// a FIFO. store/posix_system.hpp is one.
+//   const char* variable(const char* name)              null if unset
+//   ReadOutcome read(const char* path, char* buffer, std::size_t capacity)
+//   bool is_current_directory(const char* path)         by identity
+//   bool is_same_directory(const char*, const char*)    by identity; false if one is not there
+//   bool current_directory(char* buffer, std::size_t capacity)
+//   PathKind kind(const char* path)                     does not follow a link
+//   bool exists(const char* path)                       follows links
+//   void for_each_entry(const char* directory, f)       f(std::string_view name)
+//   void warn(const SelectionWarning&)
+
 }  // namespace cudaenv::core

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -9,12 +10,14 @@
 #include "base/text.hpp"
 #include "commands/run.hpp"
 #include "core/platform.hpp"
-#include "core/registry_lookup.hpp"
 #include "core/release_choice.hpp"
 #include "core/version_text.hpp"
+#include "installer/offer.hpp"
 #include "installer/progress.hpp"
+#include "installer/retyped.hpp"
 #include "redist/installer.hpp"
 #include "redist/source.hpp"
+#include "store/in_use.hpp"
 #include "store/machine.hpp"
 #include "store/receipt.hpp"
 #include "store/toolkits.hpp"
@@ -24,58 +27,25 @@ namespace {
 
 constexpr std::string_view k_licence = "https://docs.nvidia.com/cuda/eula/";
 
-// A source together with what it publishes.
-struct OpenSource {
-  redist::Source source;
-  redist::Published published;
-  core::Version release;  // the one of them that was asked for, if one was
-};
-
-std::vector<std::string> mirror_texts(const InstallOptions& options, const store::Settings& settings) {
+// The bases to fetch from, in order.
+Result<std::vector<redist::Source>> open_sources(const InstallOptions& options, const store::Settings& settings,
+                                                 const App& app) {
   std::vector<std::string> texts = options.mirrors.empty() ? settings.mirrors() : options.mirrors;
   if (texts.empty()) texts.emplace_back(redist::k_nvidia_base);
-  return texts;
-}
-
-Result<core::Version> release_of(const core::Spec& spec, const redist::Published& published,
-                                 const core::Registry& registry) {
-  auto release = core::choose_release(spec, published.releases, registry);
-  // Where a base lists nothing, a release newer than this program may be there all the same.
-  const bool is_worth_a_try = published.is_from_registry && spec.given == 3 &&
-                              !core::find_release(registry, spec.version) && !core::mistaken_number(spec, registry);
-  if (!release && is_worth_a_try) return spec.version;
-  return release;
-}
-
-Result<OpenSource> open(const std::string& text, redist::PlainHttp plain_http, const std::optional<core::Spec>& wanted,
-                        App& app) {
-  CUDAENV_TRY(here, base::working_directory(app.environment));
-  CUDAENV_TRY(source, redist::open_source(text, plain_http, here));
-  CUDAENV_TRY(published, redist::published_releases(source, app.facts.registry()));
-  OpenSource open{std::move(source), std::move(published), {}};
-  if (wanted) {
-    CUDAENV_TRY(release, release_of(*wanted, open.published, app.facts.registry()));
-    open.release = release;
-  }
-  return open;
-}
-
-// The first base of the list that answers and has what is wanted. One that is down, gone or lacks it makes way for the
-// next; what is wrong with the last one is the error.
-Result<OpenSource> open_first(const std::vector<std::string>& texts, const store::Settings& settings,
-                              const std::optional<core::Spec>& wanted, App& app) {
   const auto plain_http =
       settings.is_on("network.allow_http") ? redist::PlainHttp::everywhere : redist::PlainHttp::on_loopback;
-  const bool is_a_mistake = wanted && core::mistaken_number(*wanted, app.facts.registry());
-  for (std::size_t i = 0;; ++i) {
-    auto opened = open(texts[i], plain_http, wanted, app);
-    if (opened) return opened;
-    const ErrorKind kind = opened.error().kind;
-    const bool may_go_on =
-        kind == ErrorKind::network || kind == ErrorKind::filesystem || (kind == ErrorKind::not_found && !is_a_mistake);
-    if (!may_go_on || i + 1 == texts.size()) return opened;
-    app.output.warning(fmt::format("{}; trying the next mirror", opened.error().message));
+  CUDAENV_TRY(here, base::working_directory(app.environment));
+  std::vector<redist::Source> sources;
+  for (const std::string& text : texts) {
+    CUDAENV_TRY(source, redist::open_source(text, plain_http, here));
+    sources.push_back(std::move(source));
   }
+  return sources;
+}
+
+redist::AcceptedManifest accepted_manifest(const InstallOptions& options, const App& app) {
+  if (!options.accept_manifest.empty()) return {options.accept_manifest};
+  return {std::string(app.environment.value(env_names::k_accept_manifest))};
 }
 
 // What to install: the argument, or what the selection asks for; nothing if that is an adopted toolkit. A selection
@@ -90,7 +60,7 @@ Result<std::optional<core::Spec>> wanted_spec(const InstallOptions& options, App
   for (const std::string& warning : chosen.warnings) app.output.warning(warning);
   if (chosen.problem && chosen.status != core::SelectionStatus::not_installed) return fail(std::move(*chosen.problem));
   if (chosen.status == core::SelectionStatus::system)
-    return fail(ErrorKind::usage, fmt::format("nothing says what to install: {}", chosen.origin_text()),
+    return fail(ErrorKind::usage, fmt::format("no version was given, and {}", chosen.origin_text()),
                 "cudaenv install 12.8");
   if (chosen.is_toolkit() && !core::parse_version(chosen.name)) {
     app.output.note(fmt::format("{} is there already ({})", chosen.name, chosen.origin_text()));
@@ -102,25 +72,24 @@ Result<std::optional<core::Spec>> wanted_spec(const InstallOptions& options, App
 }
 
 // Releases of a list that the spec stands for, all without one.
-Result<ExitCode> list(const InstallOptions& options, App& app, const OpenSource& open) {
-  std::string text = options.spec.value_or("latest");
+Result<ExitCode> list(const InstallOptions& options, App& app, std::vector<redist::Source> sources) {
+  const std::string text = options.spec.value_or("latest");  // the spec points into it
   CUDAENV_TRY(spec, parse_typed_spec(text));
+  CUDAENV_TRY(offer, installer::first_offer(sources, std::nullopt, {}, app.facts.registry(), app.output));
   std::size_t count = 0;
-  for (const core::Version& release : open.published.releases) {
+  for (const core::Version& release : offer.published.releases) {
     if (!spec.matches(release)) continue;
     app.output.data(core::to_text(release) + "\n");
     ++count;
   }
-  if (count == 0) {
-    CUDAENV_CHECK(core::choose_release(spec, open.published.releases, app.facts.registry()));
-  }
-  if (open.published.is_from_registry)
+  if (count == 0) CUDAENV_CHECK(core::choose_release(spec, offer.published.releases, app.facts.registry()));
+  if (offer.published.is_from_registry)
     app.output.note(
-        fmt::format("{} lists nothing; these are the releases known to cudaenv", open.source.location.shown()));
+        fmt::format("{} lists nothing; these are the releases known to cudaenv", sources.front().location.shown()));
   return ExitCode::done;
 }
 
-Result<core::ComponentChoice> choice_of(const InstallOptions& options) {
+Result<core::ComponentChoice> choice_of(const InstallOptions& options, const core::Version& release) {
   core::ComponentChoice choice;
   choice.with = options.with;
   choice.without = options.without;
@@ -128,48 +97,102 @@ Result<core::ComponentChoice> choice_of(const InstallOptions& options) {
   const auto profile = core::parse_profile(options.profile);
   if (!profile)
     return fail(ErrorKind::usage, fmt::format("there is no profile \"{}\"", base::escaped(options.profile)),
-                "--profile minimal", {"known: minimal, default, full"});
+                fmt::format("cudaenv install {} --profile minimal", core::to_text(release)),
+                {"known: minimal, default, full"});
   choice.profile = *profile;
   return choice;
 }
 
-bool asks_for_components(const InstallOptions& options) {
-  return !options.profile.empty() || !options.with.empty() || !options.without.empty();
+// What is to be installed, in all detail.
+struct Wanted {
+  core::Version release;
+  std::string platform;
+  core::ComponentChoice choice;
+  core::ComponentPlan plan;  // views into the manifest
+};
+
+Result<Wanted> wanted_of(const InstallOptions& options, const App& app, const installer::Offer& offer) {
+  const core::Manifest& manifest = offer.manifest.manifest;
+  Wanted wanted{offer.release, options.platform, {}, {}};
+  if (options.platform.empty()) {
+    CUDAENV_TRY(own, core::platform_for(store::this_machine(app.environment), offer.release, manifest));
+    wanted.platform = own;
+  } else {
+    CUDAENV_CHECK(core::check_platform(options.platform, offer.release, manifest));
+  }
+  CUDAENV_TRY(choice, choice_of(options, offer.release));
+  CUDAENV_TRY(plan, core::plan_components(manifest, app.facts.registry(), offer.release, wanted.platform, choice));
+  wanted.choice = std::move(choice);
+  wanted.plan = std::move(plan);
+  return wanted;
+}
+
+// An error unless what is installed has all that was asked for.
+Result<void> check_installed(const InstallOptions& options, const store::Receipt& receipt, const Wanted& wanted) {
+  const std::string name = core::to_text(wanted.release);
+  const std::string hint = retyped(options, name) + " --force";
+  if (!options.platform.empty() && receipt.platform != wanted.platform)
+    return fail(ErrorKind::usage, fmt::format("CUDA {} is installed for {}", name, base::escaped(receipt.platform)),
+                hint);
+  if (options.profile.empty() && options.with.empty() && options.without.empty()) return {};
+  std::vector<std::string> missing;
+  for (const core::PlannedComponent& planned : wanted.plan.components)
+    if (!receipt.has_component(planned.component->name)) missing.push_back(planned.component->name);
+  if (missing.empty()) return {};
+  return fail(ErrorKind::usage, fmt::format("CUDA {} is installed without {}", name, base::join(missing, ", ")), hint);
+}
+
+bool asks_for_more_than_a_release(const InstallOptions& options) {
+  return !options.profile.empty() || !options.with.empty() || !options.without.empty() || !options.platform.empty();
+}
+
+// To install a toolkit anew is to install what it is made of, unless something else is asked for.
+Result<InstallOptions> completed(const InstallOptions& options, const App& app, const core::Version& release) {
+  InstallOptions completed = options;
+  const base::Path toolkit = app.roots.own.toolkit(core::to_text(release));
+  if (!options.force || asks_for_more_than_a_release(options) || !base::path_exists(toolkit / core::k_receipt_name))
+    return completed;
+  const auto receipt = store::read_receipt(toolkit);
+  if (!receipt) return completed;  // a broken one is a reason to install anew
+  completed.profile = receipt->profile;
+  completed.with = receipt->with;
+  completed.without = receipt->without;
+  completed.platform = receipt->platform;
+  return completed;
+}
+
+void tell_installed(App& app, const std::string& name, bool is_shared) {
+  app.output.note(fmt::format("CUDA {} is installed already{}", name, is_shared ? " in the shared root" : ""));
 }
 
 // Whether nothing is to be done for a release that is there. An error if it is there in a way that stands against it.
+// Without `wanted`, what needs a manifest to be answered is not done.
 Result<bool> is_done_already(const InstallOptions& options, App& app, const core::Version& release,
-                             const core::ComponentPlan* plan) {
+                             const Wanted* wanted) {
   const std::string name = core::to_text(release);
   CUDAENV_TRY(toolkit, store::find_toolkit(app.roots, name));
   if (!toolkit || (toolkit->is_shared && options.force)) return false;
   if (toolkit->adopted_from) {
-    if (!options.force) {
-      app.output.note(fmt::format("CUDA {} is there already: adopted from {}", name, toolkit->adopted_from->native()));
-      return true;
-    }
-    return fail(ErrorKind::usage, fmt::format("{} is adopted from {}", name, toolkit->adopted_from->native()),
-                fmt::format("cudaenv uninstall {}", name));
+    const std::string from = base::escaped(toolkit->adopted_from->native());
+    if (options.force)
+      return fail(ErrorKind::usage, fmt::format("{} is adopted from {}", name, from),
+                  fmt::format("cudaenv uninstall {}", name));
+    app.output.note(fmt::format("CUDA {} is there already: adopted from {}", name, from));
+    return true;
   }
   if (options.force) return false;
-  if (asks_for_components(options) && !plan) return false;  // not known yet
-  if (plan && asks_for_components(options)) {
+  if (asks_for_more_than_a_release(options)) {
+    if (!wanted) return false;
     CUDAENV_TRY(receipt, store::read_receipt(toolkit->directory));
-    std::vector<std::string> missing;
-    for (const core::PlannedComponent& planned : plan->components)
-      if (!receipt.has_component(planned.component->name)) missing.push_back(planned.component->name);
-    if (!missing.empty())
-      return fail(ErrorKind::usage, fmt::format("CUDA {} is installed without {}", name, base::join(missing, ", ")),
-                  "run the command again with --force to install it anew");
+    CUDAENV_CHECK(check_installed(options, receipt, *wanted));
   }
-  app.output.note(fmt::format("CUDA {} is installed already{}", name, toolkit->is_shared ? " in the shared root" : ""));
+  tell_installed(app, name, toolkit->is_shared);
   return true;
 }
 
-void print_plan(App& app, const core::Version& release, const std::string& platform, const core::ComponentPlan& plan,
-                const OpenSource& open) {
-  app.output.data(
-      fmt::format("CUDA {} for {} from {}\n", core::to_text(release), platform, open.source.location.shown()));
+void print_plan(App& app, const Wanted& wanted, const std::string& base) {
+  const core::ComponentPlan& plan = wanted.plan;
+  app.output.data(fmt::format("CUDA {} for {} from {}\n", core::to_text(wanted.release), wanted.platform, base));
   for (const core::PlannedComponent& planned : plan.components)
     app.output.data(fmt::format("  {:<24} {:<14} {:>10}\n", planned.component->name,
                                 base::escaped(planned.component->version), base::human_size(planned.archive.size)));
@@ -177,83 +200,125 @@ void print_plan(App& app, const core::Version& release, const std::string& platf
                               base::human_size(plan.download_size())));
 }
 
-void tell_unknown(App& app, const core::ComponentPlan& plan) {
-  if (plan.unknown.empty()) return;
-  app.output.warning(fmt::format("not installed, because this cudaenv does not know {}: {} (--with NAME installs one)",
-                                 plan.unknown.size() == 1 ? "it" : "them", base::join(plan.unknown, ", ")));
+// What may come as a surprise of what is not installed.
+void tell_left_out(App& app, const Wanted& wanted) {
+  const core::ComponentPlan& plan = wanted.plan;
+  if (!plan.unknown.empty() && wanted.choice.profile != core::Profile::minimal)
+    app.output.note(fmt::format("not installed, because this cudaenv does not know {}: {} (--with NAME installs one)",
+                                plan.unknown.size() == 1 ? "it" : "them", base::join(plan.unknown, ", ")));
+  for (const auto& [needed, by] : plan.unmet)
+    app.output.warning(fmt::format("{} is left out, and {} cannot work without it", needed, base::join(by, ", ")));
 }
 
-Result<std::string> platform_of(const InstallOptions& options, const App& app, const core::Version& release,
-                                const core::Manifest& manifest) {
-  if (options.platform.empty()) return core::platform_for(store::this_machine(app.environment), release, manifest);
-  CUDAENV_CHECK(core::check_platform(options.platform, release, manifest));
-  return options.platform;
-}
-
-Result<ExitCode> install(const InstallOptions& options, App& app, const OpenSource& open, const core::Version& release,
-                         std::string_view typed) {
-  const std::string accepted = options.accept_manifest.empty()
-                                   ? std::string(app.environment.value(env_names::k_accept_manifest))
-                                   : options.accept_manifest;
-  const core::Registry& registry = app.facts.registry();
-  CUDAENV_TRY(fetched, redist::fetch_manifest(open.source, release, registry, {accepted}));
-  if (!fetched.warning.empty()) app.output.warning(fetched.warning);
-  CUDAENV_TRY(platform, platform_of(options, app, release, fetched.manifest));
-  CUDAENV_TRY(choice, choice_of(options));
-  CUDAENV_TRY(plan, core::plan_components(fetched.manifest, registry, release, platform, choice));
-  tell_unknown(app, plan);
-  if (options.dry_run) {
-    print_plan(app, release, platform, plan, open);
-    return ExitCode::done;
+// A running compiler starts its helpers out of its own tree as it goes on, so the one that was replaced is removed when
+// nothing runs from it any more. What this process need not or must not wait for is left to the next install.
+void remove_replaced(store::Staging replaced, const std::string& name, App& app) {
+  for (bool is_told = false;; is_told = true) {
+    const auto user = store::process_using(replaced.path());
+    if (!user) return;
+    const std::string shown = fmt::format("process {} ({})", user->id, base::escaped(user->name));
+    if (user->is_ancestor || base::is_interrupted()) {
+      replaced.abandon();
+      app.output.note(fmt::format("{} still runs from the CUDA {} that was replaced: the next install removes that one",
+                                  shown, name));
+      return;
+    }
+    if (!is_told)
+      app.output.note(fmt::format("waiting for {}, which runs from the CUDA {} that was replaced; Ctrl-C stops waiting",
+                                  shown, name));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  CUDAENV_TRY(done, is_done_already(options, app, release, &plan));
-  if (done) return ExitCode::done;
+}
 
-  const std::string name = core::to_text(release);
-  app.output.note(fmt::format("installing CUDA {} for {}: {} components, {} to fetch from {}", name, platform,
+Result<redist::InstallOutcome> carry_out(const InstallOptions& options, App& app, const Wanted& wanted,
+                                         std::vector<redist::Source> sources, const std::string& manifest_sha256) {
+  const std::string name = core::to_text(wanted.release);
+  const core::ComponentPlan& plan = wanted.plan;
+  app.output.note(fmt::format("installing CUDA {} for {}: {} components, {} to fetch from {}", name, wanted.platform,
                               plan.components.size(), base::human_size(plan.download_size()),
-                              open.source.location.shown()));
+                              sources.front().location.shown()));
   app.output.note(fmt::format("NVIDIA's licence applies to what is fetched: {}", k_licence));
   const auto start = std::chrono::steady_clock::now();
-  Result<redist::InstallOutcome> outcome = redist::InstallOutcome{};
-  {
-    installer::Progress progress(app.output, plan);
-    outcome = redist::install(open.source, plan, {release, platform, choice, fetched.sha256, options.force},
-                              app.roots.own, progress);
-  }
-  if (!outcome) return fail(std::move(outcome).error());
-  if (auto refreshed = refresh_shims(app); !refreshed)
-    return fail(std::move(refreshed).error().during(
-        fmt::format("CUDA {} itself is installed; its commands appear after: cudaenv rehash", name)));
-  if (!outcome->was_there)
+  installer::Progress progress(app.output, plan);
+  auto outcome = redist::install(
+      std::move(sources), plan,
+      {wanted.release, wanted.platform, wanted.choice, manifest_sha256, options.force, retyped(options, name)},
+      app.roots.own, progress);
+  if (!outcome && outcome.error().kind == ErrorKind::interrupted)
+    return fail(std::move(outcome).error().during("nothing was changed"));
+  if (outcome && !outcome->found)
     app.output.note(fmt::format("installed CUDA {}: {} in {} files, {:.1f} s", name,
                                 base::human_size(outcome->installed_size), outcome->file_count,
                                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
+  return outcome;
+}
+
+Result<ExitCode> install(const InstallOptions& typed_options, App& app, std::vector<redist::Source> sources,
+                         const core::Spec& spec, std::string_view typed) {
+  CUDAENV_TRY(offer, installer::first_offer(sources, spec, accepted_manifest(typed_options, app), app.facts.registry(),
+                                            app.output));
+  if (!offer.manifest.warning.empty()) app.output.warning(offer.manifest.warning);
+  CUDAENV_TRY(options, completed(typed_options, app, offer.release));
+  CUDAENV_TRY(wanted, wanted_of(options, app, offer));
+  if (options.dry_run) print_plan(app, wanted, sources.front().location.shown());
+  CUDAENV_TRY(done, options.dry_run ? true : is_done_already(options, app, wanted.release, &wanted));
+  if (done && !options.dry_run) return ExitCode::done;
+  tell_left_out(app, wanted);
+  if (options.dry_run) return ExitCode::done;
+
+  const std::string name = core::to_text(wanted.release);
+  CUDAENV_TRY(outcome, carry_out(options, app, wanted, std::move(sources), offer.manifest.sha256));
+  if (outcome.found) {
+    CUDAENV_CHECK(check_installed(options, *outcome.found, wanted));
+    tell_installed(app, name, false);
+  }
+  if (auto refreshed = refresh_shims(app); !refreshed)
+    return fail(stale_shims(std::move(refreshed).error()).during(fmt::format("CUDA {} itself is installed", name)));
   app.output.note(fmt::format("to use it here: cudaenv local {}",
                               options.spec && typed != "latest" && typed != "auto" ? typed : name));
+  if (outcome.replaced) remove_replaced(std::move(*outcome.replaced), name, app);
   return ExitCode::done;
+}
+
+Result<ExitCode> install_or_list(const InstallOptions& options, App& app, std::string& text) {
+  CUDAENV_TRY(settings, store::load_settings(app.roots, app.environment, std::nullopt));
+  for (const std::string& warning : settings.warnings()) app.output.warning(warning);
+  if (options.list) {
+    CUDAENV_TRY(sources, open_sources(options, settings, app));
+    return list(options, app, std::move(sources));
+  }
+  CUDAENV_TRY(wanted, wanted_spec(options, app, text));
+  if (!wanted) return ExitCode::done;
+  if (wanted->given == 3 && !options.dry_run) {
+    CUDAENV_TRY(done, is_done_already(options, app, wanted->version, nullptr));  // no need to ask the network
+    if (done) return ExitCode::done;
+  }
+  CUDAENV_TRY(sources, open_sources(options, settings, app));
+  return install(options, app, std::move(sources), *wanted, text);
 }
 
 }  // namespace
 
 Result<ExitCode> run(const InstallOptions& options, App& app) {
   base::catch_interrupts();
-  CUDAENV_TRY(settings, store::load_settings(app.roots, app.environment, std::nullopt));
-  for (const std::string& warning : settings.warnings()) app.output.warning(warning);
-  if (options.list) {
-    CUDAENV_TRY(open, open_first(mirror_texts(options, settings), settings, std::nullopt, app));
-    return list(options, app, open);
+  std::string text = options.list ? fmt::format("--list {}", options.spec.value_or("latest")) : "";
+  auto done = install_or_list(options, app, text);
+  if (done) return done;
+  Error error = std::move(done).error();
+  // The directory that was full is gone with all that was unpacked.
+  if (error.kind == ErrorKind::filesystem && error.hint.starts_with("df -h"))
+    error.hint = fmt::format("df -h {}", base::escaped(app.roots.own.path.native()));
+  if (error.kind == ErrorKind::network && error.hint.empty()) {
+    InstallOptions elsewhere = options;
+    elsewhere.mirrors.clear();
+    error.hint = retyped(elsewhere, text) + " --mirror URL_OR_DIRECTORY";
   }
-  std::string text;
-  CUDAENV_TRY(wanted, wanted_spec(options, app, text));
-  if (!wanted) return ExitCode::done;
-  const core::Spec& spec = *wanted;
-  if (spec.given == 3 && !options.dry_run) {
-    CUDAENV_TRY(done, is_done_already(options, app, spec.version, nullptr));  // no need to ask the network
-    if (done) return ExitCode::done;
+  if (error.kind == ErrorKind::untrusted) {
+    InstallOptions others = options;
+    others.accept_manifest.clear();
+    error.hint += retyped(others);
   }
-  CUDAENV_TRY(open, open_first(mirror_texts(options, settings), settings, spec, app));
-  return install(options, app, open, open.release, text);
+  return fail(std::move(error));
 }
 
 }  // namespace cudaenv::commands

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "installer/progress.hpp"
 
-#include <algorithm>
-#include <cstdio>
-
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -16,12 +10,6 @@ namespace {
 
 constexpr std::chrono::milliseconds k_redraw{100};
 
-std::size_t terminal_width() {
-  winsize size = {};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
-}
-
 }  // namespace
 
 Progress::Progress(base::Output& output, const core::ComponentPlan& plan)
@@ -30,13 +18,14 @@ Progress::Progress(base::Output& output, const core::ComponentPlan& plan)
       m_total(plan.download_size()),
       m_count(plan.components.size()) {}
 
-Progress::~Progress() { clear(); }
+Progress::~Progress() { m_output.clear_line(); }
 
 void Progress::waiting_for(long process) {
-  clear();
   m_output.note(process == 0 ? "waiting for another cudaenv that installs the same release"
                              : fmt::format("waiting for process {}, which installs the same release", process));
 }
+
+void Progress::switching(const Error& reason) { m_output.warning(reason.message + "; trying the next mirror"); }
 
 void Progress::started(const core::PlannedComponent& component) {
   ++m_number;
@@ -66,19 +55,12 @@ void Progress::draw(const core::PlannedComponent& component, std::string_view st
   std::string line =
       fmt::format("[{}/{}] {} {}  {} of {} ({}%)", m_number, m_count, step, component.component->name,
                   base::human_size(received), base::human_size(m_total), m_total == 0 ? 100 : received * 100 / m_total);
-  if (seconds > 1 && received > 0 && received < m_total)
-    line += fmt::format(", {:.0f} s left",
-                        seconds * static_cast<double>(m_total - received) / static_cast<double>(received));
-  line.resize(std::min(line.size(), terminal_width() - 1));
-  const std::string drawn = "\r" + line + "\x1b[K";
-  std::fwrite(drawn.data(), 1, drawn.size(), stderr);
-  m_is_drawn = true;
-}
-
-void Progress::clear() {
-  if (!m_is_drawn) return;
-  std::fputs("\r\x1b[K", stderr);
-  m_is_drawn = false;
+  if (seconds > 1 && received > 0 && received < m_total) {
+    const double rate = static_cast<double>(received) / seconds;
+    line += fmt::format(", {}/s, {:.0f} s left", base::human_size(static_cast<std::uint64_t>(rate)),
+                        static_cast<double>(m_total - received) / rate);
+  }
+  m_output.redraw(line);
 }
 
 }  // namespace cudaenv::installer

@@ -16,6 +16,7 @@ class Progress : public redist::InstallObserver {
   ~Progress() override;
 
   void waiting_for(long process) override;
+  void switching(const Error& reason) override;
   void started(const core::PlannedComponent& component) override;
   void received(const core::PlannedComponent& component, std::uint64_t bytes) override;
   void unpacking(const core::PlannedComponent& component) override;
@@ -23,7 +24,6 @@ class Progress : public redist::InstallObserver {
 
  private:
   void draw(const core::PlannedComponent& component, std::string_view step, std::uint64_t bytes);
-  void clear();
 
   using Clock = std::chrono::steady_clock;
 
@@ -33,7 +33,6 @@ class Progress : public redist::InstallObserver {
   const std::size_t m_count;    // components
   std::uint64_t m_done = 0;     // bytes of finished components
   std::size_t m_number = 0;     // of the component under way, from 1
-  bool m_is_drawn = false;
   const Clock::time_point m_start = Clock::now();
   Clock::time_point m_last_drawn;
 };

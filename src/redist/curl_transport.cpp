@@ -32,10 +32,17 @@ constexpr std::uint64_t k_largest_index = std::uint64_t{16} << 20;
 constexpr std::uint64_t k_most_discarded = std::uint64_t{64} << 10;
 constexpr long k_ok = 200;
 
-constexpr std::string_view k_mirror_hint = "another source: --mirror URL_OR_DIRECTORY";
-constexpr std::string_view k_certificate_hint =
-    "name the file with your certificate authority's certificate in SSL_CERT_FILE or CURL_CA_BUNDLE";
-constexpr std::string_view k_proxy_hint = "look at the proxy settings: env | grep -i proxy";
+// What helps, and what to type for it.
+struct Advice {
+  std::string_view text;
+  std::string_view hint;
+};
+constexpr Advice k_login_advice{"user name and password for that host are taken from ~/.netrc",
+                                "${EDITOR:-vi} ~/.netrc"};
+constexpr Advice k_certificate_advice{
+    "name the file with your certificate authority's certificate in SSL_CERT_FILE or CURL_CA_BUNDLE",
+    "export SSL_CERT_FILE=FILE"};
+constexpr Advice k_proxy_advice{"these variables say which proxy is used", "env | grep -i proxy"};
 
 struct FreeEasy {
   void operator()(CURL* easy) const noexcept { ::curl_easy_cleanup(easy); }
@@ -157,9 +164,10 @@ struct Failure {
 template <class T>
 using Attempt = tl::expected<T, Failure>;
 
-tl::unexpected<Failure> failure(ErrorKind kind, std::string message, std::string_view hint = {},
-                                bool may_pass = false) {
-  return tl::unexpected(Failure{Error{kind, std::move(message), std::string(hint)}, may_pass});
+tl::unexpected<Failure> failure(ErrorKind kind, std::string message, const Advice& advice = {}, bool may_pass = false) {
+  Error error{kind, std::move(message), std::string(advice.hint)};
+  if (!advice.text.empty()) error.details.emplace_back(advice.text);
+  return tl::unexpected(Failure{std::move(error), may_pass});
 }
 
 class CurlTransport final : public Transport {
@@ -253,11 +261,9 @@ tl::unexpected<Failure> CurlTransport::bad_status(long status, const Transfer& t
     return failure(ErrorKind::not_found, fmt::format("there is no {} (status {})", transfer.shown, status));
   const std::string message =
       fmt::format("cannot download {}: the server answered with status {}", transfer.shown, status);
-  if (status == 401 || status == 403)
-    return failure(ErrorKind::network, message, "put your user name and password for that host into ~/.netrc");
-  if (status == 407) return failure(ErrorKind::network, message, k_proxy_hint);
-  const bool may_pass = status >= 500 || status == 408 || status == 429;
-  return failure(ErrorKind::network, message, may_pass ? k_mirror_hint : "", may_pass);
+  if (status == 401 || status == 403) return failure(ErrorKind::network, message, k_login_advice);
+  if (status == 407) return failure(ErrorKind::network, message, k_proxy_advice);
+  return failure(ErrorKind::network, message, {}, status >= 500 || status == 408 || status == 429);
 }
 
 tl::unexpected<Failure> CurlTransport::bad_transfer(CURLcode code, const Transfer& transfer) const {
@@ -266,23 +272,21 @@ tl::unexpected<Failure> CurlTransport::bad_transfer(CURLcode code, const Transfe
   if (proxy_status >= 300)
     return failure(ErrorKind::network,
                    fmt::format("cannot download {}: the proxy answered with status {}", transfer.shown, proxy_status),
-                   k_proxy_hint, proxy_status >= 500);
+                   k_proxy_advice, proxy_status >= 500);
   switch (code) {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_SSL_ISSUER_ERROR: return failure(ErrorKind::network, message, k_certificate_hint);
+    case CURLE_SSL_ISSUER_ERROR: return failure(ErrorKind::network, message, k_certificate_advice);
     case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_PROXY: return failure(ErrorKind::network, message, k_proxy_hint);
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_CONNECT: return failure(ErrorKind::network, message, k_mirror_hint);
+    case CURLE_PROXY: return failure(ErrorKind::network, message, k_proxy_advice);
     case CURLE_OPERATION_TIMEDOUT:  // a host that can't be reached won't be in a second either
-      return failure(ErrorKind::network, message, k_mirror_hint, number(m_easy.get(), CURLINFO_REQUEST_SIZE) > 0);
+      return failure(ErrorKind::network, message, {}, number(m_easy.get(), CURLINFO_REQUEST_SIZE) > 0);
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
     case CURLE_GOT_NOTHING:
     case CURLE_PARTIAL_FILE:
     case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM: return failure(ErrorKind::network, message, k_mirror_hint, true);
+    case CURLE_HTTP2_STREAM: return failure(ErrorKind::network, message, {}, true);
     case CURLE_OUT_OF_MEMORY: return failure(ErrorKind::internal, message);
     default: return failure(ErrorKind::network, message);
   }

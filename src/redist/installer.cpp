@@ -29,19 +29,22 @@
 namespace cudaenv::redist {
 namespace {
 
-// A lower bound on how much larger a toolkit is than its archives: xz packs libraries to a third or less. Refusing
-// what would have fitted is worse than failing later, so this is on the low side.
-constexpr std::uint64_t k_least_unpack_factor = 2;
+// A lower bound on how much larger a toolkit is than its archives: xz packs its libraries to a third or less (measured:
+// 3.1 for a compiler packed at the lowest level). Refusing what would have fitted is worse than failing later.
+constexpr std::uint64_t k_least_unpack_factor = 3;
 
-Result<void> check_room(const core::ComponentPlan& plan, const store::Root& root) {
+Result<void> check_room(const core::ComponentPlan& plan, const InstallRequest& request, const store::Root& root) {
   std::uint64_t largest = 0;
   for (const core::PlannedComponent& planned : plan.components) largest = std::max(largest, planned.archive.size);
   const std::uint64_t needed = largest + plan.download_size() * k_least_unpack_factor;
   CUDAENV_TRY(free, base::free_space(root.versions()));
   if (free >= needed) return {};
   return fail(ErrorKind::filesystem, fmt::format("not enough space in {}", base::escaped(root.versions().native())),
-              "choose less with --profile minimal, or another place with CUDAENV_ROOT",
-              {fmt::format("needed: at least {}, free: {}", base::human_size(needed), base::human_size(free))});
+              request.choice.profile == core::Profile::minimal
+                  ? "export CUDAENV_ROOT=DIRECTORY"
+                  : fmt::format("cudaenv install {} --profile minimal", core::to_text(request.release)),
+              {fmt::format("needed: at least {}, free: {}", base::human_size(needed), base::human_size(free)),
+               "a smaller profile needs less; CUDAENV_ROOT names another place"});
 }
 
 std::string now_utc() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now())); }
@@ -61,15 +64,16 @@ Result<void> make_directory(const base::Path& path) {
 // One installation under way.
 class Installation {
  public:
-  Installation(const Source& source, const core::ComponentPlan& plan, const InstallRequest& request,
+  Installation(std::vector<Source> sources, const core::ComponentPlan& plan, const InstallRequest& request,
                const base::Path& staging, InstallObserver& observer)
-      : m_source(source),
+      : m_sources(std::move(sources)),
+        m_base(m_sources.front().location.shown()),
         m_plan(plan),
         m_request(request),
         m_staging(staging),
         m_tree(staging / "toolkit"),
         m_observer(observer),
-        m_merger(m_tree, core::target_directory(request.platform)) {}
+        m_merger(m_tree, core::target_directory(request.platform), request.command) {}
 
   // Leaves the finished tree, receipt included, at tree().
   Result<InstallOutcome> build() {
@@ -97,10 +101,7 @@ class Installation {
     const base::Path archive = m_staging / "archives" / base::Path(planned.archive.relative_path).filename();
     const base::Path unpacked = m_staging / "unpacked" / name;
     m_observer.started(planned);
-    CUDAENV_CHECK(fetch_archive(m_source, planned.archive, name, archive, [&](std::uint64_t bytes) {
-      m_observer.received(planned, bytes);
-      return !base::is_interrupted();
-    }));
+    CUDAENV_CHECK(fetch(planned, archive));
     m_observer.unpacking(planned);
     CUDAENV_CHECK(make_directory(unpacked));
     CUDAENV_TRY(entries, unpack(archive, unpacked, [] { return !base::is_interrupted(); }));
@@ -111,6 +112,42 @@ class Installation {
     return {};
   }
 
+  // From the first base that has it. One that is down is not asked again; one that lacks it is, for the others.
+  Result<void> fetch(const core::PlannedComponent& planned, const base::Path& to) {
+    const Progress progress = [&](std::uint64_t bytes) {
+      m_observer.received(planned, bytes);
+      return !base::is_interrupted();
+    };
+    for (std::size_t at = 0;;) {
+      auto fetched = fetch_archive(m_sources[at], planned.archive, planned.component->name, to, progress);
+      if (fetched) return {};
+      Error error = std::move(fetched).error();
+      const bool is_down = error.kind == ErrorKind::network;
+      if ((!is_down && error.kind != ErrorKind::not_found) || !has_next(at)) {
+        if (error.kind == ErrorKind::integrity) error.hint = m_request.command;
+        return fail(std::move(error));
+      }
+      m_observer.switching(error);
+      if (is_down) {
+        m_sources.erase(m_sources.begin() + static_cast<std::ptrdiff_t>(at));
+        --m_compared;
+      } else {
+        ++at;
+      }
+    }
+  }
+
+  // Whether there is a base behind that one. Those that do not have the manifest are left out.
+  bool has_next(std::size_t at) {
+    while (m_compared == at + 1 && m_compared < m_sources.size()) {
+      if (has_manifest(m_sources[m_compared], m_request.release, m_request.manifest_sha256))
+        ++m_compared;
+      else
+        m_sources.erase(m_sources.begin() + static_cast<std::ptrdiff_t>(m_compared));
+    }
+    return at + 1 < m_compared;
+  }
+
   store::Receipt make_receipt() {
     store::Receipt receipt;
     receipt.release = m_request.release;
@@ -118,7 +155,7 @@ class Installation {
     receipt.profile = core::to_text(m_request.choice.profile);
     receipt.with = m_request.choice.with;
     receipt.without = m_request.choice.without;
-    receipt.source = m_source.location.shown();
+    receipt.source = m_base;
     receipt.manifest_sha256 = m_request.manifest_sha256;
     receipt.installed = now_utc();
     for (const core::PlannedComponent& planned : m_plan.components) {
@@ -131,7 +168,9 @@ class Installation {
     return receipt;
   }
 
-  const Source& m_source;
+  std::vector<Source> m_sources;  // never empty
+  std::size_t m_compared = 1;     // so many of them are known to have the manifest
+  const std::string m_base;       // that the manifest came from
   const core::ComponentPlan& m_plan;
   const InstallRequest& m_request;
   const base::Path m_staging;
@@ -142,29 +181,34 @@ class Installation {
 
 }  // namespace
 
-Result<InstallOutcome> install(const Source& source, const core::ComponentPlan& plan, const InstallRequest& request,
-                               const store::Root& root, InstallObserver& observer) {
+Result<InstallOutcome> install(std::vector<Source> sources, const core::ComponentPlan& plan,
+                               const InstallRequest& request, const store::Root& root, InstallObserver& observer) {
   const std::string name = core::to_text(request.release);
   auto staging = store::Staging::create(root, name);
   if (!staging) {
-    if (staging.error().hint.empty()) staging.error().hint = "export CUDAENV_ROOT=DIRECTORY, one that you can write to";
-    return fail(std::move(staging).error());
+    if (!staging.error().hint.empty()) return fail(std::move(staging).error());
+    staging.error().hint = "export CUDAENV_ROOT=DIRECTORY";
+    return fail(std::move(staging).error().during("CUDAENV_ROOT names a directory that you can write to"));
   }
   auto lock = store::lock_toolkit(root, name, [&](long process) { observer.waiting_for(process); });
   if (!lock) return fail(std::move(lock).error());
 
   const base::Path target = root.toolkit(name);
-  const bool was_there = base::path_exists(target / core::k_receipt_name);
-  if (was_there && !request.replace) return InstallOutcome{true, 0, 0};
-  CUDAENV_TRY(dead, store::remove_dead_staging(root));  // perhaps of the one that held the lock
+  CUDAENV_TRY(dead, store::remove_dead_staging(root, name));  // perhaps of the one that held the lock
   (void)dead;
-  CUDAENV_CHECK(check_room(plan, root));
-  Installation installation(source, plan, request, staging->path(), observer);
+  if (!request.replace && base::path_exists(target / core::k_receipt_name)) {
+    CUDAENV_TRY(receipt, store::read_receipt(target));
+    return InstallOutcome{.found = std::move(receipt)};
+  }
+  CUDAENV_CHECK(check_room(plan, request, root));
+  Installation installation(std::move(sources), plan, request, staging->path(), observer);
   CUDAENV_TRY(outcome, installation.build());
   if (base::is_interrupted()) return fail(base::interrupted_error());
-  // What stood there, a former toolkit or left-overs without a receipt, ends up in the staging and goes with it.
+  // What stood there, a former toolkit or left-overs without a receipt, ends up in the staging.
+  const bool is_replacing = base::entry_kind(target) != base::EntryKind::absent;
   CUDAENV_CHECK(store::commit_toolkit(installation.tree(), target));
-  return outcome;
+  if (is_replacing) outcome.replaced.emplace(std::move(*staging));
+  return std::move(outcome);
 }
 
 }  // namespace cudaenv::redist

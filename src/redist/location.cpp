@@ -116,12 +116,13 @@ bool is_allowed(const WebAddress& address, PlainHttp plain_http) {
   return address.scheme == "https" || plain_http == PlainHttp::everywhere || is_loopback(address);
 }
 
-constexpr std::string_view k_plain_http_hint =
-    "an https:// address; or, to allow plain http: cudaenv config set network.allow_http true";
+constexpr const char* k_plain_http_advice = "use an https:// address, or allow plain http from everywhere";
+constexpr const char* k_plain_http_hint = "cudaenv config set network.allow_http true";
 
-tl::unexpected<Error> unusable(std::string_view text, std::string_view reason, std::string_view hint = {}) {
-  return fail(ErrorKind::config, fmt::format("cannot download from {}: {}", without_credentials(text), reason),
-              std::string(hint));
+tl::unexpected<Error> unusable(std::string_view text, std::string_view reason, std::string_view expected = {}) {
+  Error error{ErrorKind::config, fmt::format("cannot download from {}: {}", without_credentials(text), reason)};
+  if (!expected.empty()) error.details.push_back(fmt::format("expected {}", expected));
+  return fail(std::move(error));
 }
 
 // Bytes that an address cannot carry, as %XX; what is encoded already stays.
@@ -142,8 +143,12 @@ Result<Location> parse_web_location(std::string_view text, PlainHttp plain_http)
   if (!address) return unusable(text, "that is no valid web address");
   if (address->rest.find_first_of("?#") != std::string::npos)
     return unusable(text, "a base address has neither \"?\" nor \"#\"");
-  if (!is_allowed(*address, plain_http))
-    return unusable(text, "plain http is only used on this machine itself", k_plain_http_hint);
+  if (!is_allowed(*address, plain_http)) {
+    auto refused = unusable(text, "plain http is only used on this machine itself");
+    refused.value().details.emplace_back(k_plain_http_advice);
+    refused.value().hint = k_plain_http_hint;
+    return refused;
+  }
   Location location;
   location.plain_http = plain_http;
   location.url = fmt::format("{}://{}{}{}", address->scheme, address->credentials, address->origin(),
@@ -210,7 +215,7 @@ Result<void> check_redirect(std::string_view from, std::string_view to, PlainHtt
   if (!is_allowed(*target, plain_http))
     return fail(ErrorKind::network,
                 fmt::format("the server redirects to {}: plain http is only used on this machine itself", shown),
-                std::string(k_plain_http_hint));
+                k_plain_http_hint, {k_plain_http_advice});
   return {};
 }
 

@@ -17,16 +17,6 @@
 namespace cudaenv::redist {
 namespace {
 
-// A component without a name is cudaenv itself.
-tl::unexpected<Error> clash(const std::string& path, std::string_view first, std::string_view second) {
-  if (second.empty()) std::swap(first, second);
-  const std::string shown = base::escaped(path);
-  return fail(ErrorKind::integrity,
-              first.empty() ? fmt::format("component {} brings {}, which is in cudaenv's way", second, shown)
-                            : fmt::format("components {} and {} both bring {}, and not the same", first, second, shown),
-              fmt::format("leave one of them out: --without {}", second));
-}
-
 bool is_same(const store::ReceiptFile& a, const store::ReceiptFile& b) {
   return a.target == b.target && a.size == b.size && a.sha256 == b.sha256;
 }
@@ -40,6 +30,16 @@ bool is_layout_link(const UnpackedEntry& entry, std::string_view target_director
 }
 
 }  // namespace
+
+tl::unexpected<Error> TreeMerger::clash(const std::string& path, std::string_view first,
+                                        std::string_view second) const {
+  if (second.empty()) std::swap(first, second);
+  const std::string shown = base::escaped(path);
+  return fail(ErrorKind::integrity,
+              first.empty() ? fmt::format("component {} brings {}, which is in cudaenv's way", second, shown)
+                            : fmt::format("components {} and {} both bring {}, and not the same", first, second, shown),
+              fmt::format("{} --without {}", m_command, second));
+}
 
 Result<void> TreeMerger::make_parents(const std::string& path, std::string_view component) {
   for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {

@@ -17,9 +17,10 @@ namespace cudaenv::redist {
 // Builds the one tree of a toolkit out of unpacked components, by renaming: no file is copied.
 class TreeMerger {
  public:
-  // `tree`: the directory that becomes the toolkit, existing and empty. Both references must outlive the merger.
-  TreeMerger(const base::Path& tree, std::string target_directory)
-      : m_tree(tree), m_target_directory(std::move(target_directory)) {}
+  // `tree`: the directory that becomes the toolkit, existing and empty; must outlive the merger. `command`: what was
+  // typed, for a hint.
+  TreeMerger(const base::Path& tree, std::string target_directory, std::string command)
+      : m_tree(tree), m_target_directory(std::move(target_directory)), m_command(std::move(command)) {}
 
   // Moves in what was unpacked at `from`. ErrorKind::integrity, naming both components, if a path is taken by
   // something else; the same content twice is fine.
@@ -42,9 +43,12 @@ class TreeMerger {
   [[nodiscard]] Result<bool> is_known(const store::ReceiptFile& file) const;
   [[nodiscard]] Result<void> relocate_pc_files();
   [[nodiscard]] Result<void> write_own(const std::string& path, const std::string& content);
+  // A component without a name is cudaenv itself.
+  tl::unexpected<Error> clash(const std::string& path, std::string_view first, std::string_view second) const;
 
   const base::Path& m_tree;
   const std::string m_target_directory;
+  const std::string m_command;
   std::map<std::string, store::ReceiptFile> m_files;
   std::map<std::string, std::string> m_directories;  // those that exist, with the component that brought them
 };

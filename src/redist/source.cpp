@@ -10,6 +10,7 @@
 
 #include "base/interrupt.hpp"
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "core/registry_lookup.hpp"
 #include "core/version_text.hpp"
 #include "redist/digest.hpp"
@@ -21,7 +22,7 @@ constexpr std::uint64_t k_largest_manifest = 16u << 20;  // bytes; the largest p
 
 Error differing_manifest(const Source& source, const core::Version& release, std::string_view expected,
                          std::string_view found) {
-  return Error{ErrorKind::integrity,
+  return Error{ErrorKind::untrusted,
                fmt::format("the manifest of CUDA {} from {} is not the one that NVIDIA published",
                            core::to_text(release), source.location.shown()),
                fmt::format("cudaenv install {} --accept-manifest {}", core::to_text(release), found),
@@ -88,12 +89,18 @@ Result<FetchedManifest> fetch_manifest(const Source& source, const core::Version
     return fail(std::move(error).during(fmt::format("read from {}", source.location.shown(name))));
   };
   auto document = base::parse_json(text);
-  if (!document) return named({ErrorKind::integrity, "the manifest is not usable: " + document.error().message});
+  if (!document)
+    return named({ErrorKind::integrity, "the manifest is not usable: " + base::escaped(document.error().message)});
   auto manifest = core::parse_manifest(*document);
   if (!manifest) return named(std::move(manifest).error());
   if (auto labelled = core::check_label(*manifest, release); !labelled) return named(std::move(labelled).error());
   fetched.manifest = std::move(*manifest);
   return fetched;
+}
+
+bool has_manifest(const Source& source, const core::Version& release, std::string_view sha256) {
+  const auto text = source.transport->text(core::manifest_name(release), k_largest_manifest);
+  return text && sha256_of(*text) == sha256;
 }
 
 Result<void> fetch_archive(const Source& source, const core::Archive& archive, std::string_view component,
@@ -116,8 +123,9 @@ Result<void> fetch_archive(const Source& source, const core::Archive& archive, s
   return fail(ErrorKind::integrity,
               fmt::format("component {} from {} is damaged or was exchanged", component,
                           source.location.shown(archive.relative_path)),
-              "run the command again; if it happens again, tell whoever keeps that mirror",
-              {fmt::format("expected sha256 {}", archive.sha256), fmt::format("found    sha256 {}", found)});
+              {},
+              {fmt::format("expected sha256 {}", archive.sha256), fmt::format("found    sha256 {}", found),
+               "if it happens again, tell whoever keeps that mirror"});
 }
 
 }  // namespace cudaenv::redist

@@ -45,9 +45,13 @@ struct FetchedManifest {
 
 // Fetches, checks and parses the manifest of a release. If the registry knows another digest for it: from NVIDIA's own
 // base a warning (it has issued manifests anew before); from any other it is fetched once more and then refused
-// (ErrorKind::integrity, both digests named), unless that digest is accepted.
+// (ErrorKind::untrusted, both digests named), unless that digest is accepted. ErrorKind::integrity if it is no
+// manifest.
 [[nodiscard]] Result<FetchedManifest> fetch_manifest(const Source& source, const core::Version& release,
                                                      const core::Registry& registry, const AcceptedManifest& accepted);
+
+// Whether the base has this very manifest, as far as can be told.
+[[nodiscard]] bool has_manifest(const Source& source, const core::Version& release, std::string_view sha256);
 
 // Fetches the archive into a new file, and checks size and digest. ErrorKind::integrity names both digests; the file is
 // then gone.

@@ -46,12 +46,14 @@ class PosixSystem {
     return outcome;
   }
 
-  bool is_current_directory(const char* path) const {
-    struct stat shown;
-    struct stat current;
-    return ::stat(path, &shown) == 0 && ::stat(".", &current) == 0 && shown.st_dev == current.st_dev &&
-           shown.st_ino == current.st_ino;
+  bool is_same_directory(const char* a, const char* b) const {
+    struct stat first;
+    struct stat second;
+    return ::stat(a, &first) == 0 && ::stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
   }
+
+  bool is_current_directory(const char* path) const { return is_same_directory(path, "."); }
 
   bool current_directory(char* buffer, std::size_t capacity) const { return ::getcwd(buffer, capacity) != nullptr; }
 

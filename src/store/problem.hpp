@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "core/selection_problem.hpp"
+#include "core/problem_text.hpp"
 
 namespace cudaenv::store {
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "core/selection_types.hpp"
 #include "core/version_text.hpp"
 
@@ -112,12 +113,13 @@ std::string to_json(const Receipt& receipt) {
 Result<Receipt> read_receipt(const base::Path& toolkit) {
   const base::Path path = toolkit / core::k_receipt_name;
   CUDAENV_TRY(content, base::read_file(path));
-  if (!content) return fail(ErrorKind::not_found, fmt::format("{} has no receipt", toolkit.native()));
+  if (!content) return fail(ErrorKind::not_found, fmt::format("{} has no receipt", base::escaped(toolkit.native())));
   auto document = base::parse_json(*content);
   const Value* schema = document ? document->find("schema") : nullptr;
   const auto release = document ? core::parse_version(document->text("release")) : std::nullopt;
   if (!schema || !schema->as_integer() || *schema->as_integer() != k_schema || !release)
-    return fail(ErrorKind::integrity, fmt::format("{} is not a receipt that this cudaenv can read", path.native()));
+    return fail(ErrorKind::integrity,
+                fmt::format("{} is not a receipt that this cudaenv can read", base::escaped(path.native())));
   Receipt receipt;
   receipt.release = *release;
   receipt.platform = document->text("platform");

@@ -4,6 +4,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include "core/problem_text.hpp"
 #include "core/root_search.hpp"
 #include "store/posix_system.hpp"
 #include "store/problem.hpp"

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/selection.hpp"
+#include "core/selection_problem.hpp"
 #include "store/posix_system.hpp"
 #include "store/problem.hpp"
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -45,10 +48,27 @@ std::string expected(const SettingRow& row) {
   return row.words.empty() ? "text" : fmt::format("one of {}", fmt::join(row.words, ", "));
 }
 
-tl::unexpected<Error> bad_value(const SettingRow& row, std::string_view where, std::string_view found) {
-  return fail(ErrorKind::config, fmt::format("{}: {} cannot be \"{}\"", where, row.key, base::escaped(found)),
-              fmt::format("cudaenv config set {} {}", row.key, row.words.empty() ? row.fallback : row.words.front()),
+// `found`: "cannot be ...", "is ..."
+tl::unexpected<Error> bad_value(const SettingRow& row, const SettingPlace& place, std::string_view found) {
+  return fail(ErrorKind::config, fmt::format("{}: {} {}", place.name, row.key, found), place.hint,
               {fmt::format("expected {}", expected(row))});
+}
+
+tl::unexpected<Error> not_allowed(const SettingRow& row, const SettingPlace& place, std::string_view value) {
+  return bad_value(row, place, fmt::format("cannot be \"{}\"", base::escaped(value)));
+}
+
+// A value that a setting of that type cannot have, in words.
+std::string described(const Value& value) {
+  if (const bool* boolean = value.as_bool()) return *boolean ? "true" : "false";
+  if (const std::int64_t* number = value.as_integer()) return fmt::format("the number {}", *number);
+  if (const double* number = value.as_double()) return fmt::format("the number {}", *number);
+  if (const std::string* text = value.as_string()) return fmt::format("the text \"{}\"", base::escaped(*text));
+  const Value::Array* array = value.as_array();
+  if (!array) return "a table";
+  for (const Value& element : *array)
+    if (!element.as_string()) return fmt::format("a list that holds {}", described(element));
+  return "a list";
 }
 
 std::optional<std::vector<std::string>> texts_of(const SettingRow& row, const Value& value) {
@@ -68,7 +88,32 @@ std::optional<std::vector<std::string>> texts_of(const SettingRow& row, const Va
   return texts;
 }
 
-enum class FileKind { root, project };
+bool is_address_or_absolute(std::string_view text) {
+  return text.starts_with('/') || text.starts_with("file:") || text.find("://") != text.npos;
+}
+
+// The elements of a list in a variable: one a line, or several with blanks between them if each is an address or an
+// absolute path. So a directory with a blank in its name stays whole.
+std::vector<std::string> listed_in(std::string_view value) {
+  std::vector<std::string> texts;
+  for (std::string_view line : base::split(value, '\n')) {
+    line = base::trimmed(line);
+    std::vector<std::string_view> parts = base::split(line, ' ');
+    std::erase(parts, std::string_view());
+    if (!std::all_of(parts.begin(), parts.end(), is_address_or_absolute)) parts = {line};
+    texts.insert(texts.end(), parts.begin(), parts.end());
+  }
+  return texts;
+}
+
+enum class FileKind { own, shared, project };
+
+SettingPlace place_in(const base::Path& path, FileKind kind, const SettingRow& row) {
+  return {base::escaped(path.native()), kind == FileKind::own ? set_command(row) : edit_command(path)};
+}
+
+// The shared root may be meant for others: what this user may not read is not there for them.
+bool is_forbidden(const base::Path& path) { return ::access(path.c_str(), R_OK) != 0 && errno == EACCES; }
 
 class Loader {
  public:
@@ -83,8 +128,7 @@ class Loader {
     CUDAENV_TRY(content, base::read_file(path, 1 << 20));
     if (!content) return {};
     auto document = base::parse_toml(*content);
-    if (!document)
-      return fail(ErrorKind::config, fmt::format("{}: {}", base::escaped(path.native()), document.error().message));
+    if (!document) return fail(broken_settings(path, document.error()));
     return take(*document, "", path, kind);
   }
 
@@ -94,12 +138,8 @@ class Loader {
       const auto value = environment.get(variable);
       if (!value || value->empty()) continue;
       std::vector<std::string> texts{std::string(*value)};
-      if (k_rows[i].type == SettingType::list) {
-        texts.clear();
-        for (const std::string_view part : base::split(*value, ' '))
-          if (!part.empty()) texts.emplace_back(part);
-      }
-      CUDAENV_CHECK(check_setting(k_rows[i], variable, texts));
+      if (k_rows[i].type == SettingType::list) texts = listed_in(*value);
+      CUDAENV_CHECK(check_setting(k_rows[i], {variable, "unset " + variable}, texts));
       values[i] = {std::move(texts), variable};
     }
     return {};
@@ -113,11 +153,11 @@ class Loader {
     const std::string file = base::escaped(path.native());
     for (const auto& [name, value] : *table.as_object()) {
       const std::string key = prefix + name;
-      if (value.as_object()) {
+      const SettingRow* row = find_setting(key);
+      if (!row && value.as_object()) {
         CUDAENV_CHECK(take(value, key + ".", path, kind));
         continue;
       }
-      const SettingRow* row = find_setting(key);
       if (!row) {
         warn_unknown(key, file);
         continue;
@@ -127,8 +167,9 @@ class Loader {
         continue;
       }
       auto texts = texts_of(*row, value);
-      if (!texts) return bad_value(*row, file, "a value of another type");
-      CUDAENV_CHECK(check_setting(*row, file, *texts));
+      const SettingPlace place = place_in(path, kind, *row);
+      if (!texts) return bad_value(*row, place, "is " + described(value));
+      CUDAENV_CHECK(check_setting(*row, place, *texts));
       values[static_cast<std::size_t>(row - k_rows)] = {std::move(*texts), path.native()};
     }
     return {};
@@ -145,15 +186,29 @@ class Loader {
 
 }  // namespace
 
-Result<void> check_setting(const SettingRow& row, std::string_view where, const std::vector<std::string>& values) {
+std::string set_command(const SettingRow& row) {
+  if (row.fallback.empty()) return fmt::format("cudaenv config unset {}", row.key);
+  return fmt::format("cudaenv config set {} {}", row.key, row.words.empty() ? row.fallback : row.words.front());
+}
+
+std::string edit_command(const base::Path& file) {
+  return fmt::format("${{EDITOR:-vi}} {}", base::escaped(file.native()));
+}
+
+Error broken_settings(const base::Path& file, const Error& error) {
+  return Error{ErrorKind::config, base::escaped(fmt::format("{}: {}", file.native(), error.message)),
+               edit_command(file)};
+}
+
+Result<void> check_setting(const SettingRow& row, const SettingPlace& place, const std::vector<std::string>& values) {
   if (row.type == SettingType::list) return {};
-  if (values.size() != 1) return bad_value(row, where, base::join(values, " "));
+  if (values.size() != 1) return not_allowed(row, place, base::join(values, " "));
   const std::string& value = values.front();
   const bool is_allowed =
       row.type == SettingType::boolean
           ? value == "true" || value == "false"
           : row.words.empty() || std::find(row.words.begin(), row.words.end(), value) != row.words.end();
-  if (!is_allowed) return bad_value(row, where, value);
+  if (!is_allowed) return not_allowed(row, place, value);
   return {};
 }
 
@@ -185,8 +240,9 @@ Result<Settings> load_settings(const Roots& roots, const base::Environment& envi
                                const std::optional<base::Path>& project) {
   Loader loader;
   // A site's settings, then the user's own.
-  if (roots.shared) CUDAENV_CHECK(loader.read(roots.shared->settings_file(), FileKind::root));
-  CUDAENV_CHECK(loader.read(roots.own.settings_file(), FileKind::root));
+  if (roots.shared && !is_forbidden(roots.shared->settings_file()))
+    CUDAENV_CHECK(loader.read(roots.shared->settings_file(), FileKind::shared));
+  CUDAENV_CHECK(loader.read(roots.own.settings_file(), FileKind::own));
   if (project) CUDAENV_CHECK(loader.read(*project / ".cudaenv.toml", FileKind::project));
   CUDAENV_CHECK(loader.read(environment));
   Settings settings;

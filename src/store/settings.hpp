@@ -61,9 +61,19 @@ class Settings {
 [[nodiscard]] Result<Settings> load_settings(const Roots& roots, const base::Environment& environment,
                                              const std::optional<base::Path>& project);
 
-// ErrorKind::config, naming `where`, unless the setting may have that value.
-[[nodiscard]] Result<void> check_setting(const SettingRow& row, std::string_view where,
+// Where a value stands, and what to type where it is wrong.
+struct SettingPlace {
+  std::string name;  // fit to be printed
+  std::string hint;
+};
+std::string set_command(const SettingRow& row);  // to a value that is allowed
+std::string edit_command(const base::Path& file);
+
+// ErrorKind::config, naming the place, unless the setting may have that value.
+[[nodiscard]] Result<void> check_setting(const SettingRow& row, const SettingPlace& place,
                                          const std::vector<std::string>& values);
+// For a file that is no TOML: `error` is the parser's.
+Error broken_settings(const base::Path& file, const Error& error);
 
 // Changes ROOT/config.toml, keeping everything else in it, comments too. ErrorKind::config for an unknown key or a
 // value that is not allowed.

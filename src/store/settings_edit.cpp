@@ -203,15 +203,15 @@ Result<void> edit(const Roots& roots, const Place& place, const std::optional<st
   const base::Path path = roots.own.settings_file();
   CUDAENV_TRY(content, base::read_file(path, 1 << 20));
   if (content) {
-    if (auto parsed = base::parse_toml(*content); !parsed)
-      return fail(ErrorKind::config, fmt::format("{}: {}", path.native(), parsed.error().message));
+    if (auto parsed = base::parse_toml(*content); !parsed) return fail(broken_settings(path, parsed.error()));
   }
   Document document(content.value_or(""));
   change(document);
   const std::string text = document.text();
   if (auto parsed = base::parse_toml(text); !parsed || texts_at(*parsed, place) != wanted)
-    return fail(ErrorKind::config, fmt::format("{} is written in a way that cannot be changed safely", path.native()),
-                fmt::format("${{EDITOR:-vi}} {}", path.native()));
+    return fail(ErrorKind::config,
+                fmt::format("{} is written in a way that cannot be changed safely", base::escaped(path.native())),
+                edit_command(path));
   if (text == content.value_or("")) return {};
   CUDAENV_CHECK(base::make_directories(roots.own.path));
   return base::write_file(path, text);
@@ -221,7 +221,7 @@ Result<void> edit(const Roots& roots, const Place& place, const std::optional<st
 
 Result<void> write_setting(const Roots& roots, std::string_view key, const std::vector<std::string>& values) {
   CUDAENV_TRY(row, row_of(key));
-  CUDAENV_CHECK(check_setting(*row, "config set", values));
+  CUDAENV_CHECK(check_setting(*row, {"config set", set_command(*row)}, values));
   const Place place = place_of(key);
   return edit(roots, place, values, [&](Document& document) { document.set(place, rendered(*row, values)); });
 }

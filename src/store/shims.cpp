@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/file_lock.hpp"
+#include "base/text.hpp"
 #include "store/toolkits.hpp"
 
 namespace cudaenv::store {
@@ -25,9 +26,16 @@ Result<std::set<std::string>> wanted_names(const Roots& roots) {
   for (const Toolkit& toolkit : toolkits) {
     CUDAENV_TRY(tools, tools_of(toolkit));
     for (const std::string& tool : tools)
-      if (!is_host_tool(tool) && !tool.starts_with('.')) names.insert(tool);
+      if (gets_shim(toolkit, tool)) names.insert(tool);
   }
   return names;
+}
+
+Result<std::string> content_of(const base::Path& program) {
+  CUDAENV_TRY(content, base::read_file(program));
+  if (!content)
+    return fail(ErrorKind::internal, fmt::format("the shim program is missing: {}", base::escaped(program.native())));
+  return std::move(*content);
 }
 
 // The names in the directory that are ours to manage: not `lib`, nothing hidden.
@@ -81,10 +89,15 @@ Result<void> place(const base::Path& file, const base::Path& name, const std::st
 
 }  // namespace
 
+Result<void> check_shim_program(const base::Path& program) {
+  CUDAENV_TRY(content, content_of(program));
+  (void)content;
+  return {};
+}
+
 Result<ShimChanges> rebuild_shims(const Roots& roots, const base::Path& program) {
   const base::Path shims = roots.own.shims();
-  CUDAENV_TRY(content, base::read_file(program));
-  if (!content) return fail(ErrorKind::execution, fmt::format("the shim program is missing: {}", program.native()));
+  CUDAENV_TRY(content, content_of(program));
   if (!base::directory_exists(shims)) {
     CUDAENV_TRY(first_look, wanted_names(roots));
     if (first_look.empty()) return ShimChanges{};
@@ -105,14 +118,14 @@ Result<ShimChanges> rebuild_shims(const Roots& roots, const base::Path& program)
   // One current shim serves as the file that all names link to.
   base::Path file;
   for (const std::string& name : wanted)
-    if (file.empty() && is_current(shims / name, *content)) file = shims / name;
+    if (file.empty() && is_current(shims / name, content)) file = shims / name;
   if (file.empty() && !wanted.empty()) {
-    CUDAENV_CHECK(place({}, shims / *wanted.begin(), *content));
+    CUDAENV_CHECK(place({}, shims / *wanted.begin(), content));
     file = shims / *wanted.begin();
   }
   for (const std::string& name : wanted)
-    if (!is_same_file(shims / name, file) && !is_current(shims / name, *content))
-      CUDAENV_CHECK(place(file, shims / name, *content));
+    if (!is_same_file(shims / name, file) && !is_current(shims / name, content))
+      CUDAENV_CHECK(place(file, shims / name, content));
   for (const std::string& name : changes.removed)
     if (::unlink((shims / name).c_str()) != 0 && errno != ENOENT)
       return fail(base::file_error("remove", shims / name, errno));

@@ -15,7 +15,11 @@ struct ShimChanges {
   std::vector<std::string> removed;
 };
 
-// Makes ROOT/shims hold `program` under the name of every executable in the bin of an installed toolkit, and nothing
+// ErrorKind::internal if the file that shims are made of is missing. For a command that will need it, before it changes
+// anything.
+[[nodiscard]] Result<void> check_shim_program(const base::Path& program);
+
+// Makes ROOT/shims hold `program` under the name of every tool of an installed toolkit that gets_shim, and nothing
 // else but its `lib`. All names are hard links of one file (copies where the file system has no links). Each name
 // appears, changes or goes at once; a running shim is never disturbed. Nothing to do: nothing is written.
 [[nodiscard]] Result<ShimChanges> rebuild_shims(const Roots& roots, const base::Path& program);

@@ -13,12 +13,15 @@
 
 #include <fmt/format.h>
 
+#include "store/in_use.hpp"
+
 namespace cudaenv::store {
 namespace {
 
 constexpr std::string_view k_staging_start = ".staging-";
 constexpr std::string_view k_lock_end = ".lock";
 constexpr std::string_view k_toolkit_lock_start = ".lock-";
+constexpr std::string_view k_aside_start = ".old-";   // a toolkit that is being replaced in two steps
 constexpr int k_longest_wait_seconds = 24 * 60 * 60;  // an install over a slow link may take hours
 
 Result<void> sync_directory(const base::Path& path) {
@@ -33,6 +36,40 @@ Result<void> sync_directory(const base::Path& path) {
 bool is_real_lock(const base::Path& path) {
   const base::Fd again(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   return again && ::flock(*again, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+base::Path toolkit_lock(const Root& root, std::string_view name) {
+  return root.versions() / fmt::format("{}{}", k_toolkit_lock_start, name);
+}
+
+// The path of a dead process's directory, unless something of it is still in use. Whether it was removed.
+Result<bool> remove_unused(const base::Path& path) {
+  if (process_using(path)) return false;
+  CUDAENV_CHECK(base::remove_tree(path));
+  return true;
+}
+
+// A toolkit that was moved aside: back to its place if its successor never got there, else removed.
+Result<bool> settle_aside(const Root& root, const std::string& name, std::string_view locked) {
+  std::optional<base::FileLock> lock;
+  if (name != locked) {
+    CUDAENV_TRY(taken, base::FileLock::try_acquire(toolkit_lock(root, name)));
+    if (!taken) return false;
+    lock.emplace(std::move(*taken));
+  }
+  if (!is_real_lock(toolkit_lock(root, name))) return false;
+  const base::Path aside = root.versions() / fmt::format("{}{}", k_aside_start, name);
+  if (base::entry_kind(root.toolkit(name)) != base::EntryKind::absent) return remove_unused(aside);
+  CUDAENV_CHECK(base::rename_path(aside, root.toolkit(name)));
+  return true;
+}
+
+// A staging whose process is dead.
+Result<bool> remove_dead(const base::Path& path) {
+  const base::Path lock_path = path.native() + std::string(k_lock_end);
+  CUDAENV_TRY(lock, base::FileLock::try_acquire(lock_path));
+  if (!lock || base::entry_kind(path) == base::EntryKind::absent || !is_real_lock(lock_path)) return false;
+  return remove_unused(path);
 }
 
 }  // namespace
@@ -55,13 +92,18 @@ Result<Staging> Staging::create(const Root& root, std::string_view purpose) {
 }
 
 Staging::~Staging() {
-  if (!m_lock) return;              // moved from
+  if (m_path.empty()) return;       // moved from, or abandoned
   (void)base::remove_tree(m_path);  // what cannot be removed now is removed by the next install
   m_lock.reset();
   for (auto path = m_created.rbegin(); path != m_created.rend(); ++path) ::rmdir(path->c_str());  // only if empty
 }
 
-Result<int> remove_dead_staging(const Root& root) {
+void Staging::abandon() {
+  m_path.clear();
+  m_lock.reset();
+}
+
+Result<int> remove_dead_staging(const Root& root, std::string_view locked) {
   int removed = 0;
   CUDAENV_TRY(names, base::list_directory(root.versions()));
   for (std::string name : names) {
@@ -69,22 +111,20 @@ Result<int> remove_dead_staging(const Root& root) {
       (void)base::FileLock::try_acquire(root.versions() / name);  // letting go of it removes a dead one's file
       continue;
     }
+    if (name.starts_with(k_aside_start)) {
+      CUDAENV_TRY(settled, settle_aside(root, name.substr(k_aside_start.size()), locked));
+      removed += settled ? 1 : 0;
+    }
     if (!name.starts_with(k_staging_start)) continue;
     if (name.ends_with(k_lock_end)) name.resize(name.size() - k_lock_end.size());
-    const base::Path path = root.versions() / name;
-    const base::Path lock_path = path.native() + std::string(k_lock_end);
-    auto lock = base::FileLock::try_acquire(lock_path);
-    if (!lock) return fail(std::move(lock).error());
-    if (!*lock || base::entry_kind(path) == base::EntryKind::absent || !is_real_lock(lock_path)) continue;
-    CUDAENV_CHECK(base::remove_tree(path));
-    ++removed;
+    CUDAENV_TRY(gone, remove_dead(root.versions() / name));
+    removed += gone ? 1 : 0;
   }
   return removed;
 }
 
 Result<base::FileLock> lock_toolkit(const Root& root, std::string_view name, const std::function<void(long)>& on_wait) {
-  return base::FileLock::acquire(root.versions() / fmt::format("{}{}", k_toolkit_lock_start, name), on_wait,
-                                 k_longest_wait_seconds);
+  return base::FileLock::acquire(toolkit_lock(root, name), on_wait, k_longest_wait_seconds);
 }
 
 Result<void> commit_toolkit(const base::Path& from, const base::Path& to) {
@@ -92,14 +132,15 @@ Result<void> commit_toolkit(const base::Path& from, const base::Path& to) {
     CUDAENV_CHECK(base::rename_path(from, to));
   } else if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) {
     if (errno != EINVAL && errno != ENOSYS) return fail(base::file_error("replace", to, errno));
-    // A file system without exchange: the toolkit is away for the moment between two renames.
-    const base::Path old = from.native() + ".old";
-    CUDAENV_CHECK(base::rename_path(to, old));
+    // A file system without exchange: the toolkit is away for the moment between two renames, and safe outside of the
+    // staging, which may go with this process.
+    const base::Path aside = to.parent_path() / (std::string(k_aside_start) + to.filename().native());
+    CUDAENV_CHECK(base::rename_path(to, aside));
     if (auto renamed = base::rename_path(from, to); !renamed) {
-      CUDAENV_CHECK(base::rename_path(old, to));
+      (void)base::rename_path(aside, to);  // else the next install does it
       return renamed;
     }
-    CUDAENV_CHECK(base::rename_path(old, from));
+    (void)base::rename_path(aside, from);  // else it stays aside
   }
   return sync_directory(to.parent_path());
 }

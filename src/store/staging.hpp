@@ -25,6 +25,9 @@ class Staging {
 
   const base::Path& path() const { return m_path; }
 
+  // Leaves the directory where it is, as one of a dead process, for the next install to remove.
+  void abandon();
+
  private:
   Staging(base::FileLock lock, base::Path path, std::vector<base::Path> created)
       : m_lock(std::move(lock)), m_path(std::move(path)), m_created(std::move(created)) {}
@@ -34,16 +37,19 @@ class Staging {
   std::vector<base::Path> m_created;  // directories that this staging made, outermost first
 };
 
-// Removes what dead processes left; returns how many. Whatever is in use by a living one stays, and so does everything
-// on a file system without locks, where the living cannot be told from the dead.
-Result<int> remove_dead_staging(const Root& root);
+// Removes what dead processes left, and puts back a toolkit that one of them had moved aside; returns how many.
+// Whatever is in use by a living one stays, programs that run out of it included, and so does everything on a file
+// system without locks, where the living cannot be told from the dead. `locked`: the toolkit whose lock the caller
+// holds, if any.
+Result<int> remove_dead_staging(const Root& root, std::string_view locked = {});
 
 // One installer or remover a toolkit at a time. Waits for another one, telling `on_wait` its process id.
 [[nodiscard]] Result<base::FileLock> lock_toolkit(const Root& root, std::string_view name,
                                                   const std::function<void(long)>& on_wait);
 
 // Puts the finished tree at `from` in the toolkit's place in one step. A tree that stood there is exchanged with it and
-// is then at `from`. Both are on one file system.
+// is then at `from`. Both are on one file system. Where that cannot exchange, the old tree is moved aside first:
+// whoever dies in between leaves it to remove_dead_staging. The caller holds the toolkit's lock.
 [[nodiscard]] Result<void> commit_toolkit(const base::Path& from, const base::Path& to);
 
 }  // namespace cudaenv::store

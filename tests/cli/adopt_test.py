@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.mirror import MirrorTest
+from support.sandbox import PROGRAM
 
 
 class AdoptTest(MirrorTest):
@@ -89,16 +90,43 @@ class Adopting(AdoptTest):
         for name in ("one", "two"):
             self.assertEqual(os.readlink(self.toolkit(name)), str(self.opt))
 
-    def test_through_a_link_that_its_owner_may_move(self):
-        (self.box.top / "opt" / "cuda").symlink_to("cuda-13.0")
-        self.adopt(self.box.top / "opt" / "cuda")
-        self.assertEqual(os.readlink(self.toolkit("13.0.2")), str(self.box.top / "opt" / "cuda"))
+    def test_a_release_stays_when_the_link_that_was_given_moves(self):
+        moving = self.box.top / "opt" / "cuda"
+        moving.symlink_to("cuda-13.0")
+        self.adopt(moving)
+        self.adopt(moving, "--name", "newest")
+        other = self.box.tool("opt/cuda-14.0/bin", "nvcc", "echo another release").parent.parent
+        moving.unlink()
+        moving.symlink_to(other)
+        self.assertEqual(os.readlink(self.toolkit("13.0.2")), str(self.opt))
+        self.assertIn("V13.0.88", self.done("exec", "-v", "13.0", "nvcc", "--version").stdout)
+        # Under a name of the user's own it is the link that was meant.
+        self.assertEqual(os.readlink(self.toolkit("newest")), str(moving))
+        self.assertEqual(self.done("exec", "-v", "newest", "nvcc").stdout, "another release\n")
 
     def test_twice(self):
         self.adopt(self.opt)
         with self.unchanged():
             result = self.adopt(self.opt)
         self.assertIn("is adopted as 13.0.2 already", result.stderr)
+
+    def test_a_path_with_terminal_codes_is_escaped(self):
+        odd = self.opt.rename(self.opt.with_name("cuda\x1b[2J"))
+        for expected in ("is adopted as 13.0.2; to use it here", "is adopted as 13.0.2 already"):
+            error = self.adopt(odd).stderr
+            self.assertIn(f"cuda\\x1b[2J {expected}", error)
+            self.assertNotIn("\x1b", error)
+
+    def test_anew_when_its_directory_has_moved(self):
+        for name in ("13.0.2", "distro"):
+            self.adopt(self.opt, "--name", name)
+        self.opt = self.opt.rename(self.opt.with_name("moved"))
+        self.assertEqual(self.names(), [])
+        self.adopt(self.opt, "--name", "distro")
+        self.adopt(self.opt)
+        self.assertEqual(sorted(os.listdir(self.box.root / "versions")), ["13.0.2", "distro"])
+        for name in ("13.0.2", "distro"):
+            self.assertEqual(os.readlink(self.toolkit(name)), str(self.opt))
 
     def test_into_a_root_that_is_not_there_yet(self):
         shutil.rmtree(self.box.root)
@@ -151,6 +179,26 @@ class Refusing(AdoptTest):
             with self.subTest(name=name):
                 self.refused(2, self.opt, f"--name={name}", says="cannot be a toolkit's name")
         self.assertEqual(self.names(), [])
+
+    def test_a_conda_environment(self):
+        (self.opt / "conda-meta").mkdir()
+        self.refused(2, self.opt, says=("is a conda environment, whose bin holds other programs too",
+                                        f"conda activate {self.opt}"))
+
+    def test_without_a_shim_program_nothing_is_changed(self):
+        alone = self.box.top / "alone" / "bin" / "cudaenv"
+        alone.parent.mkdir(parents=True)
+        shutil.copy(PROGRAM, alone)
+        with self.unchanged():
+            result = self.box.run(alone, "adopt", self.opt, text=True)
+            self.assert_failed(result.returncode, result.stdout, result.stderr, 1, "the shim program is missing: ")
+
+    def test_shims_that_cannot_be_written_are_told_apart(self):
+        shutil.rmtree(self.box.shims)
+        self.box.write(self.box.shims, "a file")
+        self.fails(8, "adopt", self.opt, says=("13.0.2 is adopted all the same", "the shims are not up to date",
+                                               "try: cudaenv rehash"))
+        self.assertEqual(self.names(), ["13.0.2"])
 
     def test_a_name_that_is_taken(self):
         self.install("13.0.2")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`config`, and where settings come from."""
 
+import os
 import sys
 import unittest
 from pathlib import Path
@@ -146,29 +147,71 @@ class Reading(ConfigTest):
         self.assertEqual(get(CUDAENV_ENV_LIBRARY_PATH="toolkit"), "toolkit")
         self.assertEqual(get(CUDAENV_ENV_LIBRARY_PATH=""), "shims")
 
-    def test_variable_of_a_list_has_blanks_between(self):
-        self.assert_prints(self.config("get", "mirror", env={"CUDAENV_MIRROR": " /a  https://b.example "}), "/a\nhttps://b.example\n")
+    def test_variable_of_a_list_has_lines_or_blanks_between_addresses_and_absolute_paths(self):
+        for value, mirrors in ((" /a  https://b.example ", "/a\nhttps://b.example\n"), ("/a b", "/a b\n"),
+                               ("a b", "a b\n"), ("/a b\n/c file:/d\n\n", "/a b\n/c\nfile:/d\n"), ("..", "..\n")):
+            with self.subTest(value=value):
+                self.assert_prints(self.config("get", "mirror", env={"CUDAENV_MIRROR": value}), mirrors)
 
     def test_bad_variable_is_named(self):
         self.assert_fails(self.config("list", env={"CUDAENV_ENV_COMPILER_PATHS": "1"}), 2, "CUDAENV_ENV_COMPILER_PATHS: ",
-                          "expected true or false")
+                          "expected true or false", "try: unset CUDAENV_ENV_COMPILER_PATHS\n")
+
+    def test_a_hint_fits_where_the_value_stands(self):
+        bad = '[env]\nlibrary_path = "lib"\n'
+        self.box.write(self.file, bad)
+        self.assert_fails(self.config("list"), 2, self.file, "try: cudaenv config set env.library_path none\n")
+        self.file.unlink()
+        shared = self.box.write("sw/config.toml", bad)
+        self.assert_fails(self.config("list", env={"CUDAENV_SHARED_ROOT": str(shared.parent)}), 2,
+                          f"try: ${{EDITOR:-vi}} {shared}\n")
+        self.select("12.4")
+        project = self.box.write(self.box.project / ".cudaenv.toml", bad)
+        self.assert_fails(self.config("list"), 2, f"try: ${{EDITOR:-vi}} {project}\n")
+
+    def test_a_shared_file_that_is_not_for_us_is_not_there(self):
+        shared = self.box.write("sw/config.toml", '[env]\nlibrary_path = "toolkit"\n', mode=0o600)
+        os.chown(shared, 0, 0) if os.geteuid() == 0 else shared.chmod(0)
+        env = {"CUDAENV_SHARED_ROOT": str(shared.parent)}
+        self.assert_prints(self.as_user("config", "get", "env.library_path", env=env), "shims\n")
+        self.box.write(self.file, "", mode=0o600)
+        os.chown(self.file, 0, 0) if os.geteuid() == 0 else self.file.chmod(0)
+        self.assert_fails(self.as_user("config", "list", env=env), 8, self.file, "Permission denied")
+
+    def test_paths_are_told_without_control_bytes(self):
+        project = self.box.project / "\x1b[2J"
+        self.box.write(project / ".cuda-version", "12.4\n")
+        for text in ("[", "\x1b]0;x\x07", '"\x1b', "[env]\nlibrary_path = 3\n", '[env]\nlibrary_path = "\\u001b"\n'):
+            self.box.write(project / ".cudaenv.toml", text)
+            self.box.write(self.file, text)
+            for arguments, cwd in ((["list"], project), (["set", "mirror", "/a"], None)):
+                error = self.config(*arguments, cwd=cwd).stderr
+                self.assertNotIn(b"\x1b", error)
+                self.assertNotIn(b"\x07", error)
+            self.file.unlink()
+            error = self.config("list", cwd=project).stderr
+            self.assertIn(b"/\\x1b[2J/.cudaenv.toml", error)
+            self.assertNotIn(b"\x1b", error)
 
     def test_broken_file_names_the_line(self):
         text = '[env]\nlibrary_path = "none\n'
         self.box.write(self.file, text)
         for arguments in (["list"], ["get", "mirror"], ["set", "env.library_path", "none"], ["unset", "mirror"]):
-            self.assert_fails(self.config(*arguments), 2, f"{self.file}: line 2")
+            self.assert_fails(self.config(*arguments), 2, f"{self.file}: line 2", f"try: ${{EDITOR:-vi}} {self.file}\n")
         self.assertEqual(self.file.read_text(), text)
         self.select("12.4")
         self.assert_prints(self.cudaenv("version"), f"12.4.1 (set by {self.box.project}/.cuda-version:1)\n")
 
     def test_value_of_another_type(self):
-        for text in ("[env]\nlibrary_path = 3\n", "[env]\ncompiler_paths = 'true'\n", "mirror = [1]\n", "env = 1\n"):
+        for text, says, hint in (("[env]\nlibrary_path = 3\n", "env.library_path is the number 3", "set env.library_path none"),
+                                 ("[env.library_path]\nx = 1\n", "env.library_path is a table", "set env.library_path none"),
+                                 ("[env]\ncompiler_paths = 'true'\n", 'env.compiler_paths is the text "true"',
+                                  "set env.compiler_paths false"),
+                                 ("mirror = ['/a', 1]\n", "mirror is a list that holds the number 1", "unset mirror")):
             self.box.write(self.file, text)
-            if text == "env = 1\n":
-                self.assertIn(b"there is no setting env", self.config("list").stderr)
-            else:
-                self.assert_fails(self.config("list"), 2, self.file, "expected ")
+            self.assert_fails(self.config("list"), 2, f"{self.file}: {says}\n", "expected ", f"try: cudaenv config {hint}\n")
+        self.box.write(self.file, "env = 1\n")
+        self.assertIn(b"there is no setting env", self.config("list").stderr)
 
     def test_unknown_key_is_a_warning_with_the_nearest(self):
         self.box.write(self.file, '[env]\nlibary_path = "none"\n[plugins]\nx = 1\n')

@@ -79,6 +79,10 @@ class Mistakes(ProgramTest):
             error = self.assert_fails(self.cudaenv(typed), 2, "try: cudaenv help\n")
             self.assertNotRegex(error, r"available|cudaenv pin\b")
 
+    def test_words_of_other_version_managers_lead_to_ours(self):
+        for word, ours in (("use", "local"), ("ls", "versions"), ("remove", "uninstall")):
+            self.assert_fails(self.cudaenv(word), 2, f'there is no command "{word}"', f"try: cudaenv {ours}\n")
+
     def test_control_bytes_are_escaped(self):
         self.assert_fails(self.cudaenv("\x1b[31mx"), 2, "\\x1b[31mx")
         self.assert_fails(self.cudaenv("--\x1b[31m"), 2, "\\x1b[31m")
@@ -97,6 +101,9 @@ class Mistakes(ProgramTest):
                         ["exec", "-v", "12.4"], ["config", "set", "mirror"], ["root", "x"], ["versions", "--color", "blue"]):
             with self.subTest(command=command):
                 self.assert_fails(self.cudaenv(*command), 2, "try: cudaenv ")
+
+    def test_options_of_every_command_stand_after_an_action_too(self):
+        self.assertEqual(self.cudaenv("config", "list", "-q").returncode, 0)
 
     def test_options_of_every_command_stand_before_or_after_its_name(self):
         self.select("12.4")

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.mirror import File, MirrorTest, listing, wait_until
+from support.mirror import PLATFORM, File, MirrorTest, listing, wait_until
 from support.sandbox import NOBODY, PROGRAM
 
 IS_ROOT = os.geteuid() == 0
@@ -46,6 +46,14 @@ class DiskTest(MirrorTest):
         self.assertNotEqual(result.returncode, 99, result.stderr)
         return result, left.read_text().split()
 
+    def library(self, code):
+        """A library that replaces a function of libc."""
+        source = self.box.write("replaced.c", f"#define _GNU_SOURCE\n#include <errno.h>\n{code}\n")
+        library = source.with_suffix(".so")
+        built = self.box.run("cc", "-shared", "-fPIC", "-o", library, source)
+        self.assertEqual(built.returncode, 0, built.stderr)
+        return str(library)
+
 
 class Disks(DiskTest):
     def test_ARC_03_too_small_is_refused_before_the_download(self):
@@ -53,7 +61,7 @@ class Disks(DiskTest):
         result, left = self.on_disk("size=32k", "install", "12.8.1")
         self.assert_failed(result.returncode, result.stdout, result.stderr, 8,
                            (f"not enough space in {self.box.root}/versions", "needed: at least", "free: 2",
-                            "--profile minimal"))
+                            "try: cudaenv install 12.8.1 --profile minimal\n"))
         self.assertEqual(left, [])
         self.assertFalse([request for request in server.requests if "archive" in request])
 
@@ -196,6 +204,24 @@ class Two(DiskTest):
             self.assertEqual(os.listdir(self.box.root / "versions"), ["12.8.1"])
         self.assertIn("V12.8.93", self.done("exec", "-v", "12.8.1", "nvcc", "--version").stdout)
 
+    def test_SYS_04_two_with_other_components(self):
+        """The one that waited is told what the other one's toolkit lacks."""
+        server = self.serve("cuda_nvcc/*=slow:4000@1")
+        first = self.start("install", "12.8.1", "--profile", "minimal")
+        wait_until(lambda: any("cuda_nvcc" in request for request in server.requests), "the first one's download")
+        started = {arguments: self.start("install", "12.8.1", *arguments)
+                   for arguments in ((), ("--profile", "minimal"), ("--with", "nsight_systems"), ("--platform", PLATFORM))}
+        self.assertEqual(first.communicate() and first.returncode, 0)
+        for arguments, process in started.items():
+            output, error = process.communicate()
+            if "--with" in arguments:
+                self.assert_failed(process.returncode, output, error, 2, (
+                    "CUDA 12.8.1 is installed without ", "nsight_systems",
+                    "try: cudaenv install 12.8.1 --with nsight_systems --force\n"))
+            else:
+                self.assertEqual(process.returncode, 0, error)
+                self.assertIn("CUDA 12.8.1 is installed already", error)
+
     def test_SYS_04_two_releases_at_once(self):
         started = [self.start("install", release) for release in self.RELEASES]
         for process in started:
@@ -236,13 +262,122 @@ class Two(DiskTest):
         self.assertEqual(self.names(), ["12.8.1"])
         self.assertIn("V12.8.93", self.done("exec", "-v", "12.8.1", "nvcc", "--version").stdout)
 
-    def library(self, code):
-        """A library that replaces a function of libc."""
-        source = self.box.write("flock.c", f"#include <errno.h>\n{code}\n")
-        library = source.with_suffix(".so")
-        built = self.box.run("cc", "-shared", "-fPIC", "-o", library, source)
-        self.assertEqual(built.returncode, 0, built.stderr)
-        return str(library)
+
+class Replacing(DiskTest):
+    """--force while a tool of the old toolkit runs, and on a file system that cannot exchange two directories."""
+
+    def setUp(self):
+        super().setUp()
+        self.install("12.8.1", "--profile", "minimal")
+        (self.toolkit("12.8.1") / "old").write_text("")
+
+    def run_tool(self):
+        """A running program of the toolkit."""
+        tool = self.toolkit("12.8.1") / "bin" / "busy\x1b[2J"
+        shutil.copy(shutil.which("sleep"), tool)
+        process = subprocess.Popen([tool, "60"], stdin=subprocess.DEVNULL)
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, tool):
+        tool.kill()
+        tool.wait()
+
+    def replace_under(self, tool):
+        """An install that has replaced the toolkit and waits for the tool."""
+        process = self.start("install", "12.8.1", "--force")
+        line = next(line for line in iter(process.stderr.readline, "") if "waiting for" in line)
+        self.assertEqual(line, f"cudaenv: waiting for process {tool.pid} (busy\\x1b[2J), which runs from the CUDA 12.8.1 "
+                               "that was replaced; Ctrl-C stops waiting\n")
+        self.assertFalse((self.toolkit("12.8.1") / "old").exists())
+        self.assertIn("V12.8.93", self.done("exec", "-v", "12.8.1", "nvcc", "--version").stdout)
+        self.assert_has_its_file(tool)
+        return process
+
+    def assert_has_its_file(self, tool):
+        self.assertTrue(os.path.exists(os.readlink(f"/proc/{tool.pid}/exe")))
+
+    def test_force_waits_for_what_runs_from_the_old_toolkit(self):
+        tool = self.run_tool()
+        process = self.replace_under(tool)
+        self.end(tool)
+        self.assertEqual(process.communicate() and process.returncode, 0)
+        self.assertEqual(os.listdir(self.box.root / "versions"), ["12.8.1"])
+
+    def test_ctrl_c_leaves_the_old_toolkit_until_nothing_runs_from_it(self):
+        tool = self.run_tool()
+        status, _, error, took = self.interrupt(self.replace_under(tool))
+        self.assertEqual(status, 0, error)
+        self.assertIn("still runs from the CUDA 12.8.1 that was replaced: the next install removes that one", error)
+        self.assertLess(took, 1)
+        self.install("12.8.0")
+        self.assert_has_its_file(tool)
+        self.end(tool)
+        self.install("12.8.0", "--force")
+        self.assertEqual(sorted(os.listdir(self.box.root / "versions")), list(self.RELEASES))
+
+    def test_a_tool_that_started_the_install_is_not_waited_for(self):
+        tool = self.toolkit("12.8.1") / "bin" / "build"
+        shutil.copy(shutil.which("dash") or shutil.which("bash"), tool)
+        result = self.box.run(tool, "-c", f"{PROGRAM} install 12.8.1 --force; exit $?", text=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("the next install removes that one", result.stderr)
+        self.install("12.8.0")
+        self.assertEqual(sorted(os.listdir(self.box.root / "versions")), list(self.RELEASES))
+
+    def without_exchange(self, then=""):
+        """The environment of a file system as NFS is. `then` is C that is run before each rename; it is that of the old
+        tree `aside`, the `commit` of the new one, `back` after a failure, or the `last`, of the old one into the staging."""
+        return {"LD_PRELOAD": self.library(f"""
+            #include <fcntl.h>
+            #include <signal.h>
+            #include <stdio.h>
+            #include <string.h>
+            int renameat2(int a, const char* from, int b, const char* to, unsigned flags) {{ errno = EINVAL; return -1; }}
+            int rename(const char* from, const char* to) {{
+              int from_aside = !!strstr(from, "/.old-12.8.1"), aside = !!strstr(to, "/.old-12.8.1");
+              int to_place = !strcmp(strrchr(to, '/'), "/12.8.1");
+              int commit = to_place && !from_aside, back = to_place && from_aside, last = from_aside && !to_place;
+              (void)(aside + commit + back + last);
+              {then}
+              return renameat(AT_FDCWD, from, AT_FDCWD, to);
+            }}""")}
+
+    def force(self, **options):
+        return self.cudaenv("install", "12.8.1", "--force", **options)
+
+    def test_NFS_without_exchange_it_is_replaced_in_two_steps(self):
+        self.assertEqual(self.force(env=self.without_exchange()).returncode, 0)
+        self.assertEqual(os.listdir(self.box.root / "versions"), ["12.8.1"])
+        self.assertFalse((self.toolkit("12.8.1") / "old").exists())
+
+    def test_NFS_killed_between_the_steps_the_old_one_comes_back(self):
+        env = self.without_exchange("if (commit) raise(SIGKILL);")
+        self.assertEqual(self.force(env=env).returncode, -signal.SIGKILL)
+        self.assertEqual(self.names(), [])
+        self.install("12.8.0")
+        self.assertEqual(sorted(os.listdir(self.box.root / "versions")), list(self.RELEASES))
+        self.assertTrue((self.toolkit("12.8.1") / "old").exists())
+        self.assertEqual(self.force(env=env).returncode, -signal.SIGKILL)
+        self.assertIn("installed already", self.install("12.8.1").stderr)
+        self.assertTrue((self.toolkit("12.8.1") / "old").exists())
+
+    def test_NFS_killed_after_the_steps_the_new_one_stays(self):
+        self.assertEqual(self.force(env=self.without_exchange("if (last) raise(SIGKILL);")).returncode, -signal.SIGKILL)
+        self.assertFalse((self.toolkit("12.8.1") / "old").exists())
+        self.assertIn(".old-12.8.1", os.listdir(self.box.root / "versions"))
+        self.install("12.8.0")
+        self.assertEqual(sorted(os.listdir(self.box.root / "versions")), list(self.RELEASES))
+
+    def test_NFS_a_rename_that_fails_loses_nothing(self):
+        for when, names in (("aside", ["12.8.1"]), ("commit", ["12.8.1"]), ("commit || back", [])):
+            with self.subTest(when=when):
+                result = self.force(env=self.without_exchange(f"if ({when}) {{ errno = EIO; return -1; }}"))
+                self.assertEqual(result.returncode, 8, result.stderr)
+                self.assertEqual(self.names(), names)
+                self.assertIn("installed already", self.install("12.8.1").stderr)
+                self.assertTrue((self.toolkit("12.8.1") / "old").exists())
+                self.assertEqual(os.listdir(self.box.root / "versions"), ["12.8.1"])
 
 
 if __name__ == "__main__":

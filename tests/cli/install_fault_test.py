@@ -33,7 +33,7 @@ class Network(FaultTest):
     def test_server_that_is_down(self):
         server = self.serve()
         server.server_close()
-        self.refused(6, f"cannot download {server.url}/", "try: another source: --mirror")
+        self.refused(6, f"cannot download {server.url}/", "try: cudaenv install 12.8.1 --mirror URL_OR_DIRECTORY\n")
 
     def test_DL_01_archive_that_is_not_there(self):
         for page in ("404", "404html"):
@@ -49,7 +49,7 @@ class Network(FaultTest):
         self.box.write("mirror/.faults", "cuda_nvcc/* swap\n")
         self.refused(7, f"component cuda_nvcc from {self.address(server)} is damaged",
                      f"expected sha256 {self.manifest('12.8.1')['cuda_nvcc'][PLATFORM]['sha256']}", "found    sha256 ",
-                     "try: run the command again")
+                     "try: cudaenv install 12.8.1\n")
         self.box.write("mirror/.faults", "")
         self.install("12.8.1")
         self.assertEqual(server.requests.count("GET /redistrib_12.8.1.json - 200"), 2)

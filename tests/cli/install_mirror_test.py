@@ -3,6 +3,7 @@
 """Where `cudaenv install` fetches from: mirrors, their order, their index pages and the digests of their manifests."""
 
 import hashlib
+import shutil
 import socket
 import sys
 import time
@@ -53,7 +54,8 @@ class Mirrors(MirrorTest):
             with self.subTest(address=address), self.unchanged():
                 start = time.monotonic()
                 result = self.fails(2, "install", "12.8.1", "--mirror", address,
-                                    says=("plain http is only used on this machine itself", "an https:// address"))
+                                    says=("plain http is only used on this machine itself", "an https:// address",
+                                          "try: cudaenv config set network.allow_http true\n"))
                 self.assertLess(time.monotonic() - start, 2)
                 self.assertNotIn("secret", result.stderr)
 
@@ -80,8 +82,76 @@ class Mirrors(MirrorTest):
         small.mkdir()
         redist.write_manifest(small, "11.8.0", self.manifest("12.8.0"))
         result = self.install("12.8.1", env={"CUDAENV_MIRROR": f"{small} {self.mirror}"})
-        self.assertIn("CUDA 12.8.1 is not among the releases published here; trying the next mirror", result.stderr)
+        self.assertIn(f"CUDA 12.8.1 is not among the releases published here ({small}); trying the next mirror", result.stderr)
         self.assertEqual(self.names(), ["12.8.1"])
+
+    def other_mirror(self):
+        """A copy of the mirror, and the variable that names both."""
+        other = self.box.top / "other mirror"
+        shutil.copytree(self.mirror, other)
+        return other, {"CUDAENV_MIRROR": f"{other}\n{self.mirror}"}
+
+    def warnings(self, result):
+        return [line for line in result.stderr.splitlines() if line.endswith("; trying the next mirror")]
+
+    def test_the_next_mirror_where_one_lists_a_manifest_that_it_lacks_or_has_broken(self):
+        other, both = self.other_mirror()
+        manifest = other / "redistrib_12.8.1.json"
+        manifest.unlink()
+        for spoil in (manifest.mkdir, manifest.rmdir, lambda: manifest.write_text("<html>")):
+            spoil()
+            result = self.install("12.8.1", "--force", env=both)
+            self.assertEqual(len(self.warnings(result)), 1, result.stderr)
+            self.assertIn(str(other), self.warnings(result)[0])
+        server = self.serve("redistrib_*=503", directory=other)
+        self.install("12.8.1", "--force", env={"CUDAENV_MIRROR": f"{server.url} {self.mirror}"})
+
+    def test_a_broken_manifest_of_the_last_mirror_is_the_error(self):
+        (self.mirror / "redistrib_12.8.1.json").write_text("{")
+        with self.unchanged():
+            self.fails(7, "install", "12.8.1", env={"CUDAENV_MIRROR": f"{closed_port()} {self.mirror}"},
+                       says="the manifest is not usable")
+
+    def test_an_archive_that_one_mirror_lacks_comes_from_the_next_with_the_same_manifest(self):
+        other, both = self.other_mirror()
+        path = self.archive("12.8.1", "cuda_nvcc").relative_to(self.mirror)
+        (other / path).unlink()
+        self.archive("12.8.1", "libcublas").unlink()  # of the second one: the first is not done with
+        result = self.install("12.8.1", env=both)
+        self.assertEqual(len(self.warnings(result)), 1, result.stderr)
+        self.assertIn(f"there is no {other / path}; trying", result.stderr)
+        self.assertEqual(self.names(), ["12.8.1"])
+
+    def test_a_mirror_that_goes_down_meanwhile_is_asked_no_more(self):
+        other, _ = self.other_mirror()
+        server = self.serve("cuda_nvcc/*=close", directory=other)
+        result = self.install("12.8.1", env={"CUDAENV_MIRROR": f"{server.url} {self.mirror}"})
+        self.assertEqual(len(self.warnings(result)), 1, result.stderr)
+        self.assertFalse([request for request in server.requests if "libcublas" in request])
+
+    def test_an_archive_is_not_taken_from_a_mirror_with_another_manifest(self):
+        other, both = self.other_mirror()
+        (other / self.archive("12.8.1", "cuda_nvcc").relative_to(self.mirror)).unlink()
+        self.change_manifest("12.8.1", lambda manifest: manifest.update(release_date="2001-01-01"))
+        with self.unchanged():
+            result = self.fails(3, "install", "12.8.1", env=both, says="component cuda_nvcc")
+        self.assertEqual(self.warnings(result), [])
+
+    def test_a_damaged_archive_is_final(self):
+        other, both = self.other_mirror()
+        archive = other / self.archive("12.8.1", "cuda_nvcc").relative_to(self.mirror)
+        bytes_of = archive.read_bytes()
+        for damaged in (bytes_of[:-1] + b"x", bytes_of[:-1]):
+            archive.write_bytes(damaged)
+            with self.unchanged():
+                result = self.fails(7, "install", "12.8.1", env=both, says="component cuda_nvcc")
+            self.assertEqual(self.warnings(result), [])
+
+    def test_the_variable_may_name_a_directory_with_a_blank(self):
+        other, _ = self.other_mirror()
+        for value in (str(other), f"{other}\n{self.mirror}", f"\n {other} \n"):
+            with self.subTest(value=value):
+                self.assertIn(f"from {other}\n", self.install("12.8.1", "--dry-run", env={"CUDAENV_MIRROR": value}).stdout)
 
     def test_all_mirrors_down(self):
         with self.unchanged():
@@ -160,6 +230,12 @@ class Manifests(MirrorTest):
                 f"try: cudaenv install 12.8.1 --accept-manifest {self.digest}"))
         self.assertEqual(self.requests(), 2)
         self.assertFalse([request for request in self.server.requests if "archive" in request])
+
+    def test_another_than_the_published_one_does_not_make_way_for_the_next_mirror(self):
+        with self.unchanged():
+            result = self.fails(7, "install", "12.8.1", "--profile", "minimal", "--mirror", self.mirror, "--mirror",
+                                self.server.url, says=f"--accept-manifest {self.digest} --profile minimal --mirror ")
+        self.assertNotIn("trying the next", result.stderr)
 
     def test_accepted_by_its_digest(self):
         self.install("12.8.1", "--accept-manifest", self.digest)

@@ -3,9 +3,15 @@
 """`cudaenv install`: which release and which components, from real archives. What the tree then holds is
 install_tree_test.py, what can go wrong is install_fault_test.py, where it comes from is install_mirror_test.py."""
 
+import contextlib
+import fcntl
 import json
 import os
+import re
+import struct
+import subprocess
 import sys
+import termios
 import unittest
 from pathlib import Path
 
@@ -13,6 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.mirror import PLATFORM, MirrorTest, listing, redist
+from support.sandbox import PROGRAM
 
 BAD_SPECS = ("../x", "/tmp/x", "12.4/../../x", ".", "..", "$(id)", "12.4;id", "12.08", "12.8.1.1", "", " ", "1" * 60000)
 
@@ -57,8 +64,14 @@ class Choosing(MirrorTest):
 
     def test_DL_02_a_number_that_was_never_released(self):
         with self.unchanged():
-            self.fails(3, "install", "12.7", says=("CUDA 12.7 was never released", "nearest: 12.6.3, 12.8.",
-                                                   "try: cudaenv install 12.8."))
+            self.fails(3, "install", "12.7", says=("CUDA 12.7 was never released", "nearest: 12.4.1, 12.8.1\n",
+                                                   "try: cudaenv install 12.8.1\n"))
+
+    def test_DL_02_the_nearest_releases_are_those_of_this_mirror(self):
+        for number in ("12.7", "12.7.1", "11.2"):
+            result = self.fails(3, "install", number)
+            command = result.stderr.split("try: ")[1].split()
+            self.assertIn(f"CUDA {command[-1]} for", self.done(*command[1:], "--dry-run").stdout, number)
 
     def test_DL_02_before_the_archives(self):
         with self.unchanged():
@@ -73,7 +86,7 @@ class Choosing(MirrorTest):
     def test_a_release_that_is_not_there(self):
         with self.unchanged():
             self.fails(3, "install", "12.6", says=("CUDA 12.6 is not among the releases published here",
-                                                   "nearest: 12.4.1, 12.8.0", "try: cudaenv install 12.8.0"))
+                                                   "nearest: 12.4.1, 12.8.1", "try: cudaenv install 12.8.1\n"))
 
     def test_VER_02_text_that_is_no_version(self):
         with self.unchanged(self.box.home, self.box.top / "tmp", self.mirror):
@@ -97,7 +110,7 @@ class Choosing(MirrorTest):
 
     def test_VER_07_without_a_spec_and_a_selection(self):
         with self.unchanged():
-            self.fails(2, "install", says=("nothing says what to install", "try: cudaenv install 12.8"))
+            self.fails(2, "install", says=("no version was given", "try: cudaenv install 12.8"))
 
     def test_without_a_spec_a_bad_file_is_named(self):
         file = self.box.write("home/project/.cuda-version", "../x\n")
@@ -147,7 +160,41 @@ class Again(MirrorTest):
         self.install("12.8.1", "--with", "cuda_gdb")
         with self.unchanged():
             self.fails(2, "install", "12.8.1", "--with", "nsight_systems",
-                       says=("CUDA 12.8.1 is installed without nsight_systems", "--force"))
+                       says=("CUDA 12.8.1 is installed without nsight_systems",
+                             "try: cudaenv install 12.8.1 --with nsight_systems --force\n"))
+
+    def test_another_platform_is_not_passed_over(self):
+        with self.unchanged():
+            self.fails(2, "install", "12.8.1", "--platform", "linux-aarch64",
+                       says=(f"CUDA 12.8.1 is installed for {PLATFORM}",
+                             "try: cudaenv install 12.8.1 --platform linux-aarch64 --force\n"))
+            self.fails(3, "install", "12.8.1", "--platform", "bogus", says="CUDA 12.8.1 has no archives for bogus")
+            self.assertIn("installed already", self.install("12.8.1", "--platform", PLATFORM).stderr)
+
+    def test_a_hint_is_the_whole_command_and_holds_no_credentials(self):
+        server = self.serve()
+        server_with = server.url.replace("http://", "http://user:secret@")
+        (self.box.project / "a mirror").symlink_to(self.mirror)
+        for mirror, shown in ((server_with, server.url + "/"), ("a mirror", "'a mirror'")):
+            self.install("12.8.1", "--force", "--profile", "default")
+            result = self.fails(2, "install", "12.8.1", "--profile", "full", "--mirror", mirror)
+            self.assertIn(f"try: cudaenv install 12.8.1 --profile full --mirror {shown} --force\n", result.stderr)
+            typed = result.stderr.split("try: ")[1]
+            again = self.box.run("sh", "-c", typed.replace("cudaenv", str(PROGRAM), 1), text=True)
+            self.assertEqual(again.returncode, 0, again.stderr)
+
+    def test_the_path_of_an_adopted_one_is_told_without_control_bytes(self):
+        self.done("uninstall", "12.8.1")
+        tree = self.box.top / "kit\x1b[2J"
+        self.install("12.8.0")
+        self.toolkit("12.8.0").rename(tree)
+        tree.joinpath("receipt.json").unlink()
+        self.done("adopt", tree)
+        for arguments, status in (((), 0), (("--force",), 2)):
+            result = self.cudaenv("install", "12.8.0", *arguments)
+            self.assertEqual(result.returncode, status, result.stderr)
+            self.assertIn("adopted from", result.stderr)
+            self.assertNotIn("\x1b", result.stderr)
 
     def test_force_replaces_it_by_one_tree(self):
         self.toolkit("12.8.1").joinpath("bin/nvcc").write_text("broken")
@@ -157,6 +204,14 @@ class Again(MirrorTest):
         self.assertFalse(self.toolkit("12.8.1").joinpath("left-over").exists())
         self.assertIn("V12.8.93", self.box.run(self.toolkit("12.8.1") / "bin" / "nvcc", "--version", text=True).stdout)
         self.assertTrue(self.toolkit("12.8.1").joinpath("bin/nsys").exists())
+
+    def test_force_keeps_what_was_chosen_before(self):
+        self.install("12.8.1", "--force", "--profile", "minimal", "--with", "libcublas", "--without", "cuda_cccl")
+        before = json.loads(self.toolkit("12.8.1").joinpath("receipt.json").read_text())
+        self.install("12.8.1", "--force")
+        after = json.loads(self.toolkit("12.8.1").joinpath("receipt.json").read_text())
+        for key in ("profile", "with", "without", "components"):
+            self.assertEqual(after[key], before[key])
 
     def test_force_that_fails_leaves_the_old_one(self):
         self.archive("12.8.1", "libcublas").unlink()
@@ -189,13 +244,19 @@ class Components(MirrorTest):
 
     def test_a_profile_that_does_not_exist(self):
         with self.unchanged():
-            self.fails(2, "install", "12.8", "--profile", "tiny", says=('no profile "tiny"', "minimal, default, full"))
+            self.fails(2, "install", "12.8", "--profile", "tiny", says=('no profile "tiny"', "minimal, default, full",
+                                                                      "try: cudaenv install 12.8.1 --profile minimal\n"))
 
     def test_with_and_without(self):
         names = self.installed("12.8.1", "--profile", "minimal", "--with", "libcublas", "--with", "nsight_systems",
                                "--without", "cuda_cccl")
         self.assertEqual(names, ["cuda_cudart", "cuda_nvcc", "libcublas", "nsight_systems"])
         self.assertFalse(self.toolkit("12.8.1").joinpath("include/thrust").exists())
+
+    def test_DL_03_leaving_out_what_is_needed_is_told(self):
+        result = self.done("install", "13.0.2", "--without", "cuda_crt")
+        self.assertIn("warning: cuda_crt is left out, and cuda_cudart, cuda_nvcc cannot work without it\n", result.stderr)
+        self.assertNotIn("warning:", self.done("install", "12.8.1", "--without", "cuda_crt,libcublas").stderr)
 
     def test_with_and_without_the_same(self):
         self.fails(2, "install", "12.8", "--with", "libcublas", "--without", "libcublas", says="libcublas")
@@ -204,11 +265,11 @@ class Components(MirrorTest):
         for option in ("--with", "--without"):
             with self.unchanged():
                 self.fails(3, "install", "12.8", option, "libcubals",
-                           says=('no component "libcubals"', f"try: {option} libcublas"))
+                           says=('no component "libcubals"', f"try: cudaenv install 12.8.1 {option} libcublas\n"))
 
     def test_an_unknown_component_is_told_and_left_out(self):
         result = self.install("12.8.1", "--profile", "full")
-        self.assertIn("cudaenv: warning: not installed, because this cudaenv does not know it: cuda_novelty", result.stderr)
+        self.assertIn("cudaenv: not installed, because this cudaenv does not know it: cuda_novelty", result.stderr)
         self.assertFalse(self.toolkit("12.8.1").joinpath("bin/novelty").exists())
         self.install("12.8.1", "--force", "--with", "cuda_novelty")
         self.assertTrue(self.toolkit("12.8.1").joinpath("bin/novelty").exists())
@@ -276,6 +337,44 @@ class Components(MirrorTest):
             with self.unchanged():
                 self.fails(3, "install", "12.8.1", "--platform", platform,
                            says=(f"CUDA 12.8.1 has no archives for {platform}", "linux-aarch64, linux-sbsa, linux-x86_64"))
+
+
+class Progress(MirrorTest):
+    def on_a_terminal(self, *arguments, columns=80):
+        """What a terminal of that width is sent."""
+        master, terminal = os.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen([PROGRAM, "install", *arguments], stderr=terminal, stdin=subprocess.DEVNULL,
+                                   env={**self.box.environment, "TERM": "xterm"}, cwd=self.box.project)
+        os.close(terminal)
+        sent = b""
+        with contextlib.suppress(OSError):  # how a terminal ends
+            while chunk := os.read(master, 4096):
+                sent += chunk
+        os.close(master)
+        self.assertEqual(process.wait(), 0, sent)
+        return sent.decode().replace("\r\n", "\n")
+
+    def drawn(self, sent):
+        return re.findall(r"\r([^\r\n]*)\x1b\[K", sent)
+
+    def test_it_shows_bytes_rate_and_time_left_in_one_line(self):
+        self.publish("12.8.1", "libcublas", {"lib/large": redist.File(os.urandom(100_000))})
+        self.serve("libcublas/*=slow:50000")
+        sent = self.on_a_terminal("12.8.1")
+        self.assertRegex(sent, r"\r\[\d+/13\] fetching libcublas  [\d.]+ kB of [\d.]+ kB \(\d+%\), [\d.]+ kB/s, \d+ s left\x1b\[K")
+        self.assertIn("\r\x1b[Kcudaenv: installed CUDA 12.8.1", sent)
+        self.assertEqual(sent.count("cudaenv: ["), 0)
+
+    def test_a_warning_takes_the_place_of_the_line(self):
+        server = self.serve("libcublas/*=404")
+        self.box.environment["CUDAENV_MIRROR"] = f"{server.url} {self.mirror}"
+        self.assertIn("\r\x1b[K\x1b[33mcudaenv:\x1b[0m warning: there is no ", self.on_a_terminal("12.8.1"))
+
+    def test_the_line_fits_a_narrow_terminal(self):
+        lines = self.drawn(self.on_a_terminal("12.8.1", columns=20))
+        self.assertTrue(lines)
+        self.assertLess(max(map(len, lines)), 20)
 
 
 class DryRun(MirrorTest):

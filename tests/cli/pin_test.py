@@ -64,6 +64,32 @@ class Writing(ProgramTest):
         self.assert_prints(self.cudaenv("local", "12.8"), "")
         self.assertEqual((os.readlink(self.file), target.read_text()), ("../../shared/version", "12.8\n"))
 
+    def test_through_a_link_only_a_version_file_is_written(self):
+        target = self.box.top / "keys"
+        self.file.symlink_to("../../keys")
+        for text in ("ssh-ed25519 AAAAC3Nza me@here\n", "s3cret\n", "export PATH=/x\n", "root:x:0:0\n", "12.4 # ok\n12.8\n",
+                     "\xff\xfe1\x002\x00", "12.4\n" + "#" * 70000):
+            with self.subTest(text=text[:20]):
+                self.box.write(target, text)
+                for force in ((), ("--force",)):
+                    self.assert_fails(self.cudaenv("local", "12.8", *force), 2,
+                                      f"{self.file} is a link to ../../keys, which is not a version file",
+                                      "nothing was written", "try: cudaenv local --unset")
+                self.assertEqual(target.read_bytes().decode("latin-1"), text)
+
+    def test_through_a_link_a_version_file_is_written(self):
+        self.box.toolkit("mine")
+        target = self.box.top / "version"
+        self.file.symlink_to("../../version")
+        for before, after in (("12.4\n", "12.8\n"), ("mine\n", "12.8\n"), ("latest", "12.8"), ("", "12.8\n"),
+                              ("# none yet\n", "# none yet\n12.8\n")):
+            self.box.write(target, before)
+            self.assert_prints(self.cudaenv("local", "12.8"), "")
+            self.assertEqual((self.file.is_symlink(), target.read_text()), (True, after))
+        target.unlink()
+        self.assert_prints(self.cudaenv("local", "12.8"), "")
+        self.assertEqual((self.file.is_symlink(), target.read_text()), (True, "12.8\n"))
+
     def test_mode_of_an_existing_file_is_kept(self):
         self.select("12.4").chmod(0o600)
         self.cudaenv("local", "12.8")
@@ -184,6 +210,12 @@ class Global(ProgramTest):
     def test_not_installed_writes_nothing(self):
         self.assert_fails(self.cudaenv("global", "13"), 4, "`cudaenv global 13 --force`")
         self.assertFalse(self.file.exists())
+
+    def test_through_a_link_only_a_version_file_is_written(self):
+        target = self.box.write("precious", "some words\n")
+        self.file.symlink_to(target)
+        self.assert_fails(self.cudaenv("global", "12.8"), 2, f"{self.file} is a link to {target}", "try: cudaenv global --unset")
+        self.assertEqual(target.read_text(), "some words\n")
 
     def test_makes_the_root(self):
         root = self.box.top / "new" / "root"

@@ -13,8 +13,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.program import ProgramTest
-from support.sandbox import SHIM
+from support.program import IS_ROOT, ProgramTest
+from support.sandbox import NOBODY, PROGRAM, SHIM
 
 HOST_TOOLS = ["gcc", "g++", "cc", "c++", "ld", "ar", "gdb", "python", "python3", "sh", "cudaenv"]
 
@@ -53,6 +53,43 @@ class Rehash(RehashTest):
             self.box.tool(self.old / "bin", name)
         self.rehash()
         self.assert_current("nvcc", "ptxas")
+
+    def test_SHIM_01_nor_one_with_a_target_or_a_version_in_its_name(self):
+        for name in ("gcc-13", "x86_64-linux-gnu-g++-13", "python3.12", "python3-config", "pip3.12", "clang-14", "ld.gold",
+                     "gcc-ar"):
+            self.box.tool(self.old / "bin", name)
+        self.rehash()
+        self.assert_current("nvcc", "ptxas")
+
+    def test_of_an_adopted_one_none_that_the_system_has(self):
+        # As if /usr/bin had the CUDA tool of a distribution too, and an installed release a tool of the same name.
+        for name in ("nsys", "ls", "cat", "site-tool"):
+            self.box.tool("opt/site/bin", name)
+        (self.box.root / "versions" / "site").symlink_to(self.box.top / "opt" / "site")
+        self.rehash()
+        self.assert_current("nvcc", "ptxas", "nsys", "site-tool")
+        self.box.tool(self.old / "bin", "cat")
+        self.rehash()
+        self.assert_current("nvcc", "ptxas", "nsys", "site-tool", "cat")
+
+    def test_SYS_03_what_others_lock_up_is_passed_over(self):
+        shared = self.box.top / "sw"
+        self.box.toolkit("13.0.2", root=shared)
+        self.box.toolkit("13.1.0", ["tileiras"], root=shared)
+        env = {"CUDAENV_SHARED_ROOT": str(shared)}
+        if IS_ROOT:
+            os.chown(self.box.shims, NOBODY, NOBODY)
+        for locked in (shared / "versions" / "13.1.0" / "bin", shared):
+            locked.chmod(0)
+            self.addCleanup(locked.chmod, 0o755)
+            self.assert_prints(self.as_user("rehash", env=env), "")
+            self.assert_current("nvcc", "ptxas")
+
+    def test_without_a_shim_program(self):
+        alone = self.box.top / "alone" / "bin" / "cudaenv"
+        alone.parent.mkdir(parents=True)
+        shutil.copy(PROGRAM, alone)
+        self.assert_fails(self.box.run(alone, "rehash"), 1, "the shim program is missing: ")
 
     def test_only_what_can_be_run(self):
         self.box.write(self.old / "bin" / "nvcc.profile", "TOP = ..")

@@ -171,6 +171,13 @@ class FindingItself(ShimTest):
         self.assert_fails(self.box.run(copy, env={"HOME": None}), "neither CUDAENV_ROOT nor HOME")
         self.assert_fails(self.box.run(copy, env={"HOME": "home"}, cwd=self.box.top), "neither CUDAENV_ROOT nor HOME")
 
+    def test_home_behind_a_link_is_spelt_as_the_user_does(self):
+        self.select("12.4")
+        elsewhere = self.box.top / "disk"
+        self.box.root.rename(elsewhere)
+        self.box.root.symlink_to(elsewhere)
+        self.assert_runs(self.box.run("nvcc"), self.path_of("12.4.1"))
+
     def test_root_with_odd_bytes(self):
         root = self.box.top / "a b'$(id)\n\xe9"
         self.box.toolkit("12.4.1", root=root)

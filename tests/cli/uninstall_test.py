@@ -3,6 +3,7 @@
 """`cudaenv uninstall`: what it removes, what it refuses to, and whom it waits for."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.mirror import MirrorTest, listing, wait_until
-from support.sandbox import DEADLINE
+from support.sandbox import DEADLINE, PROGRAM
 
 
 class UninstallTest(MirrorTest):
@@ -85,6 +86,14 @@ class Removing(UninstallTest):
             self.done("uninstall", "12.8.1", "distro")
         self.assert_only("12.4.1", "12.8.0")
 
+    def test_an_adopted_one_whose_directory_is_gone(self):
+        outside = self.copy_of("12.8.1")
+        self.done("adopt", outside)
+        self.done("adopt", outside, "--name", "distro")
+        shutil.rmtree(outside)
+        self.done("uninstall", "12.8.1", "distro")
+        self.assert_only("12.4.1", "12.8.0")
+
 
 class Refusing(UninstallTest):
     def test_one_that_is_not_installed(self):
@@ -118,6 +127,21 @@ class Refusing(UninstallTest):
                        says=(f"12.8.1 is in the shared root {shared}",
                              f"try: CUDAENV_ROOT={shared} cudaenv uninstall 12.8.1"))
 
+    def test_without_a_shim_program_nothing_is_removed(self):
+        alone = self.box.top / "alone" / "bin" / "cudaenv"
+        alone.parent.mkdir(parents=True)
+        shutil.copy(PROGRAM, alone)
+        with self.unchanged():
+            result = self.box.run(alone, "uninstall", "12.8.1", text=True)
+            self.assert_failed(result.returncode, result.stdout, result.stderr, 1, "the shim program is missing: ")
+
+    def test_shims_that_cannot_be_written_are_told_apart(self):
+        shutil.rmtree(self.box.shims)
+        self.box.write(self.box.shims, "a file")
+        self.fails(8, "uninstall", "12.4.1", "12.8.1", says=(
+            "the shims are not up to date", "12.4.1 was removed; 12.8.1 is untouched", "try: cudaenv rehash"))
+        self.assert_only("12.8.0", "12.8.1")
+
     def test_a_directory_that_is_no_toolkit(self):
         (self.box.root / "versions" / "mine").mkdir()
         self.fails(4, "uninstall", "mine", says="mine is not installed")
@@ -131,8 +155,9 @@ class Running(UninstallTest):
         self.assertIn("waiting", tool.stdout.readline())
         return tool
 
-    def waiting(self, process, pid):
-        self.assertEqual(process.stderr.readline(), f"cudaenv: waiting for process {pid}, which uses 12.8.1\n")
+    def waiting(self, process, pid, name="nvcc"):
+        self.assertEqual(process.stderr.readline(), f"cudaenv: waiting for process {pid} ({name}), which runs from 12.8.1; "
+                                                    "Ctrl-C stops and keeps the toolkit\n")
 
     def test_a_running_tool_finishes(self):
         tool = self.start_tool(str(self.toolkit("12.8.1") / "bin" / "nvcc"), "--wait")
@@ -151,9 +176,32 @@ class Running(UninstallTest):
         process = self.start("uninstall", "12.8.1")
         self.waiting(process, tool.pid)
         status, output, error, took = self.interrupt(process)
-        self.assert_failed(status, output, error, 130, "interrupted")
+        self.assert_failed(status, output, error, 130, ("cudaenv: interrupted\n", "12.8.1 is untouched"))
         self.assertLess(took, 1)
         self.assertEqual(listing(self.box.root / "versions"), before)
+
+    def test_ctrl_c_says_what_was_removed_before(self):
+        tool = self.start_tool(str(self.toolkit("12.8.1") / "bin" / "nvcc"), "--wait")
+        process = self.start("uninstall", "12.4.1", "12.8.1", "12.8.0")
+        self.waiting(process, tool.pid)
+        status, output, error, _ = self.interrupt(process)
+        self.assert_failed(status, output, error, 130, (
+            "cudaenv: interrupted\n", "12.4.1 was removed; 12.8.1 is untouched; 12.8.0 is untouched"))
+        self.assert_only("12.8.0", "12.8.1")
+
+    def test_the_name_of_the_tool_is_escaped(self):
+        odd = shutil.copy(self.toolkit("12.8.1") / "bin" / "nvcc", self.toolkit("12.8.1") / "bin" / "x\x1b[2J")
+        tool = self.start_tool(str(odd), "--wait")
+        self.waiting(self.start("uninstall", "12.8.1"), tool.pid, "x\\x1b[2J")
+
+    def test_a_tool_that_started_the_uninstall_is_not_waited_for(self):
+        debugger = shutil.copy(shutil.which("sh"), self.toolkit("12.8.1") / "bin" / "cuda-gdb")
+        other = self.start_tool(str(self.toolkit("12.8.1") / "bin" / "nvcc"), "--wait")
+        with self.unchanged():
+            result = self.box.run(debugger, "-c", '"$0" uninstall 12.4.1 12.8.1; exit $?', PROGRAM, text=True)
+        self.assert_failed(result.returncode, result.stdout, result.stderr, 2,
+                           ("(cuda-gdb), which runs from 12.8.1, has started this uninstall", "end that program first"))
+        self.assertIsNone(other.poll())
 
     def test_a_tool_of_another_toolkit_is_not_waited_for(self):
         self.start_tool(str(self.toolkit("12.8.0") / "bin" / "nvcc"), "--wait")

@@ -160,7 +160,7 @@ class Versions(ProgramTest):
         self.assertEqual((result.returncode, result.stderr), (0, b""))
         self.assertEqual(json.loads(result.stdout), {
             "versions": [{"name": release, "release": release, "directory": str(self.box.root / "versions" / release),
-                          "adopted_from": None, "shared": False, "selected": release == "12.4.1"}
+                          "adopted_from": None, "shared": False, "missing": False, "selected": release == "12.4.1"}
                          for release in ("12.4.1", "12.8.1")],
             "selected": {"spec": "12.4", "name": "12.4.1",
                          "origin": {"kind": "project", "path": str(file), "line": 2}}})
@@ -168,6 +168,44 @@ class Versions(ProgramTest):
                                                                      "CUDAENV_VERSION": "12.9"}).stdout)
         self.assertEqual(nothing, {"versions": [], "selected": {"spec": "12.9", "name": None, "origin": {
             "kind": "variable", "path": "CUDAENV_VERSION", "line": None}}})
+
+    def test_adopted_one_whose_directory_is_gone(self):
+        for name in ("distro", "13.0.2"):
+            (self.box.root / "versions" / name).symlink_to("/gone/cuda")
+        file = self.select("13.0")
+        result = self.cudaenv("versions")
+        self.assertEqual(result.stdout.decode(), "  distro -> /gone/cuda (missing)\n  12.4.1\n  12.8.1\n"
+                                                 "  13.0.2 -> /gone/cuda (missing)\n")
+        self.assert_fails(self.cudaenv("version"), 4, f"CUDA 13.0 is not installed (set by {file}:1)")
+        self.assert_prints(self.cudaenv("versions", "--bare"), "12.4.1\n12.8.1\n")
+        listed = json.loads(self.cudaenv("versions", "--json").stdout)["versions"]
+        self.assertEqual([(entry["name"], entry["selected"]) for entry in listed if entry["missing"]],
+                         [("distro", False), ("13.0.2", False)])
+
+    def test_missing_one_does_not_hide_a_shared_one(self):
+        shared = self.box.top / "sw"
+        self.box.toolkit("13.0.2", root=shared)
+        (self.box.root / "versions" / "13.0.2").symlink_to("/gone/cuda")
+        file = self.select("13.0.2")
+        self.assert_prints(self.cudaenv("versions", env={"CUDAENV_SHARED_ROOT": str(shared)}),
+                           "  12.4.1\n  12.8.1\n  13.0.2 -> /gone/cuda (missing)\n"
+                           f"* 13.0.2 (shared) (set by {file}:1)\n")
+
+    def test_SYS_03_shared_root_that_others_lock_up(self):
+        shared = self.box.top / "sw"
+        self.box.toolkit("13.0.2", root=shared)
+        env = {"CUDAENV_SHARED_ROOT": str(shared)}
+        shared.chmod(0)
+        self.addCleanup(shared.chmod, 0o755)
+        file = self.select("12.4")
+        self.assert_prints(self.as_user("version", env=env), f"12.4.1 (set by {file}:1)\n")
+        self.assert_prints(self.as_user("versions", env=env), f"* 12.4.1 (set by {file}:1)\n  12.8.1\n")
+        self.assert_prints(self.as_user("whence", "nvcc", env=env), "12.4.1\n12.8.1\n")
+
+    def test_origin_with_terminal_codes_is_escaped(self):
+        odd = self.box.project / "x\x1b[2J"
+        self.select("12.4", odd)
+        self.assertNotIn(b"\x1b", self.cudaenv("versions", cwd=odd).stdout)
 
     def test_json_of_odd_names_is_json(self):
         odd = self.box.project / os.fsdecode(b"caf\xe9 \"\\\n")

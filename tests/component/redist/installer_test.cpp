@@ -14,6 +14,7 @@ namespace {
 class Observer final : public InstallObserver {
  public:
   void waiting_for(long) override {}
+  void switching(const Error& reason) override { events.push_back("switching: " + reason.message); }
   void started(const core::PlannedComponent& component) override {
     events.push_back("started " + component.component->name);
   }
@@ -63,7 +64,13 @@ class Installer : public testing::Test {
     const core::Version release{12, 8, 1};
     CUDAENV_TRY(fetched, fetch_manifest(source, release, registry::builtin(), {"any"}));
     CUDAENV_TRY(plan, core::plan_components(fetched.manifest, registry::builtin(), release, "linux-x86_64", choice));
-    return install(source, plan, {release, "linux-x86_64", choice, fetched.sha256, replace}, m_root, m_observer);
+    return install_plan(m_mirror, plan, {release, "linux-x86_64", choice, fetched.sha256, replace, ""});
+  }
+  Result<InstallOutcome> install_plan(const test::SmallMirror& mirror, const core::ComponentPlan& plan,
+                                      const InstallRequest& request) {
+    std::vector<Source> sources;
+    sources.push_back(mirror.source());
+    return install(std::move(sources), plan, request, m_root, m_observer);
   }
   // Nothing is left of an install that failed.
   void expect_untouched() const { EXPECT_EQ(base::entry_kind(m_root.path), base::EntryKind::absent); }
@@ -105,7 +112,8 @@ std::map<std::string, std::string> tree_of(const store::Receipt& receipt) {
 TEST_F(Installer, receipt_equals_the_tree) {
   const auto outcome = install_it();
   ASSERT_TRUE(outcome) << test::told(outcome.error());
-  EXPECT_FALSE(outcome->was_there);
+  EXPECT_FALSE(outcome->found);
+  EXPECT_FALSE(outcome->replaced);
   const auto receipt = store::read_receipt(m_toolkit);
   ASSERT_TRUE(receipt) << receipt.error().message;
   EXPECT_EQ(tree_of(*receipt), tree_of(m_toolkit));
@@ -153,7 +161,8 @@ TEST_F(Installer, toolkit_that_is_there_is_left_as_it_is) {
   m_observer.events.clear();
   const auto outcome = install_it();
   ASSERT_TRUE(outcome);
-  EXPECT_TRUE(outcome->was_there);
+  ASSERT_TRUE(outcome->found);
+  EXPECT_TRUE(outcome->found->has_component("cuda_nvcc"));
   EXPECT_TRUE(m_observer.events.empty());
   EXPECT_TRUE(base::path_exists(m_toolkit / "mine"));
 }
@@ -161,9 +170,13 @@ TEST_F(Installer, toolkit_that_is_there_is_left_as_it_is) {
 TEST_F(Installer, toolkit_that_is_there_is_replaced_on_demand) {
   ASSERT_TRUE(install_it());
   ASSERT_TRUE(base::write_file(m_toolkit / "mine", "x"));
-  const auto outcome = install_it({}, true);
-  ASSERT_TRUE(outcome);
-  EXPECT_FALSE(outcome->was_there);
+  {
+    const auto outcome = install_it({}, true);
+    ASSERT_TRUE(outcome);
+    EXPECT_FALSE(outcome->found);
+    ASSERT_TRUE(outcome->replaced);
+    EXPECT_TRUE(base::path_exists(outcome->replaced->path() / "toolkit/mine"));
+  }
   EXPECT_FALSE(base::path_exists(m_toolkit / "mine"));
   EXPECT_EQ(base::list_directory(m_root.versions()), std::vector<std::string>{"12.8.1"});
 }
@@ -232,8 +245,7 @@ TEST_F(Installer, ARC_03_too_little_room_is_told_before_anything_is_fetched) {
   auto plan = core::plan_components(fetched->manifest, registry::builtin(), {12, 8, 1}, "linux-x86_64", {});
   ASSERT_TRUE(plan);
   plan->components[0].archive.size = std::uint64_t{1} << 60;
-  const auto outcome =
-      install(source, *plan, {{12, 8, 1}, "linux-x86_64", {}, fetched->sha256, false}, m_root, m_observer);
+  const auto outcome = install_plan(m_mirror, *plan, {{12, 8, 1}, "linux-x86_64", {}, fetched->sha256, false, ""});
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().kind, ErrorKind::filesystem);
   EXPECT_TRUE(m_observer.events.empty());
@@ -251,8 +263,7 @@ TEST_F(Installer, DL_03_incomplete_compiler_is_refused_unless_asked_for) {
   ASSERT_TRUE(fetched);
   const auto plan = core::plan_components(fetched->manifest, registry::builtin(), {12, 8, 1}, "linux-x86_64", {});
   ASSERT_TRUE(plan);
-  const auto outcome =
-      install(source, *plan, {{12, 8, 1}, "linux-x86_64", {}, fetched->sha256, false}, m_root, m_observer);
+  const auto outcome = install_plan(broken, *plan, {{12, 8, 1}, "linux-x86_64", {}, fetched->sha256, false, ""});
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().kind, ErrorKind::integrity);
   expect_untouched();

@@ -44,11 +44,12 @@ class Merge : public testing::Test {
     EXPECT_EQ(added.error().kind, ErrorKind::integrity);
     for (const std::string_view part : {path, first, second})
       EXPECT_NE(added.error().message.find(part), std::string::npos) << part << " in " << added.error().message;
+    EXPECT_TRUE(added.error().hint.starts_with("cudaenv install 12.8.1 --without ")) << added.error().hint;
   }
 
   test::Scratch m_scratch;
   base::Path m_tree = m_scratch.directory("tree");
-  TreeMerger m_merger{m_tree, "x86_64-linux"};
+  TreeMerger m_merger{m_tree, "x86_64-linux", "cudaenv install 12.8.1"};
   std::list<core::Component> m_components;
 };
 

@@ -114,7 +114,7 @@ TEST_F(FetchManifest, of_a_release_that_the_registry_lacks_is_taken) {
 TEST_F(FetchManifest, DL_01_of_another_digest_is_refused_with_both) {
   const auto fetched = fetch(m_other);
   ASSERT_FALSE(fetched);
-  EXPECT_EQ(fetched.error().kind, ErrorKind::integrity);
+  EXPECT_EQ(fetched.error().kind, ErrorKind::untrusted);
   EXPECT_TRUE(is_told(fetched.error(), m_other));
   EXPECT_TRUE(is_told(fetched.error(), m_digest));
   EXPECT_TRUE(is_told(fetched.error(), m_mirror.path().native()));

@@ -75,11 +75,72 @@ TEST_F(Toolkits, tools_are_the_executables_of_bin) {
   EXPECT_EQ(tools_of(**find_toolkit(m_roots, "12.8.1")), (Names{"cuobjdump", "nvcc", "nvcc-link"}));
 }
 
-TEST(HostTools, belong_to_the_system) {
-  for (const char* name : {"gcc", "g++", "cc", "c++", "ld", "ar", "gdb", "python", "python3", "sh", "cudaenv"})
-    EXPECT_TRUE(is_host_tool(name)) << name;
-  for (const char* name : {"nvcc", "cuda-gdb", "ptxas", "", "gc"}) EXPECT_FALSE(is_host_tool(name)) << name;
+TEST_F(Toolkits, adopted_one_that_is_gone_is_registered_but_not_installed) {
+  add_toolkit(m_roots.own, "12.8.1");
+  ASSERT_TRUE(base::make_link(m_scratch / "absent", m_roots.own.toolkit("site")));
+  ASSERT_TRUE(base::make_directories(m_roots.own.toolkit("12.4.1") / "bin"));  // unfinished, not missing
+  const auto all = registered_toolkits(m_roots);
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 2u);
+  EXPECT_EQ(all->front().name, "site");
+  EXPECT_TRUE(all->front().is_missing);
+  EXPECT_EQ(all->front().adopted_from, m_scratch / "absent");
+  EXPECT_FALSE(all->back().is_missing);
+  EXPECT_EQ(installed(), Names{"12.8.1"});
 }
+
+TEST_F(Toolkits, missing_one_hides_only_another_missing_one) {
+  ASSERT_TRUE(base::make_directories(m_roots.own.versions()));
+  ASSERT_TRUE(base::make_directories(m_roots.shared->versions()));
+  for (const Root* root : m_roots.both()) ASSERT_TRUE(base::make_link(m_scratch / "absent", root->toolkit("site")));
+  ASSERT_TRUE(base::make_link(m_scratch / "absent", m_roots.own.toolkit("12.8.1")));
+  add_toolkit(*m_roots.shared, "12.8.1");
+  EXPECT_EQ(registered_toolkits(m_roots)->size(), 3u);
+  EXPECT_TRUE((*find_toolkit(m_roots, "12.8.1"))->is_shared);
+}
+
+struct ShimCase {
+  std::string_view tool;
+  bool of_installed;
+  bool of_adopted;
+};
+
+class GetsShim : public testing::TestWithParam<ShimCase> {};
+
+TEST_P(GetsShim, where_it_is_not_in_the_way_of_the_system) {
+  const auto& [tool, of_installed, of_adopted] = GetParam();
+  EXPECT_EQ(gets_shim({"12.8.1", "/x", std::nullopt, std::nullopt}, tool), of_installed) << tool;
+  EXPECT_EQ(gets_shim({"site", "/x", std::nullopt, "/y"}, tool), of_adopted) << tool;
+}
+
+constexpr ShimCase k_shim_cases[] = {
+    {"nvcc", true, true},
+    {"cuda-gdb", true, true},
+    {"cuda-gdb-python3.12-tui", true, true},
+    {"ncu-ui", true, true},
+    {"cu++filt", true, true},
+    {"__nvcc_device_query", true, true},
+    {"nsight_ee_plugins_manage.sh", true, true},
+    {"of-a-coming-release", true, true},
+    {"ls", true, false},  // the system has it, wherever this runs
+    {"gcc", false, false},
+    {"gcc-13", false, false},
+    {"g++", false, false},
+    {"x86_64-linux-gnu-g++-13", false, false},
+    {"c++", false, false},
+    {"clang++-14", false, false},
+    {"clang-format", false, false},
+    {"python3", false, false},
+    {"python3.12", false, false},
+    {"python3.12-config", false, false},
+    {"pip3", false, false},
+    {"ld.gold", false, false},
+    {"gdb", false, false},
+    {"sh", false, false},
+    {"cudaenv", false, false},
+    {".hidden", false, false},
+};
+INSTANTIATE_TEST_SUITE_P(, GetsShim, testing::ValuesIn(k_shim_cases));
 
 }  // namespace
 }  // namespace cudaenv::store

@@ -29,7 +29,9 @@ constexpr Row k_rows[] = {
     {"integrity", ErrorKind::integrity, 7},
     {"filesystem", ErrorKind::filesystem, 8},
     {"locked", ErrorKind::locked, 8},
-    {"execution", ErrorKind::execution, 127},
+    {"untrusted", ErrorKind::untrusted, 7},
+    {"execution", ErrorKind::execution, 126},
+    {"no_command", ErrorKind::no_command, 127},
     {"interrupted", ErrorKind::interrupted, 130},
     {"internal", ErrorKind::internal, 1},
 };

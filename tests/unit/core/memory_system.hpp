@@ -56,6 +56,11 @@ class MemorySystem {
     const auto place = resolve(path);
     return place && !m_current.empty() && *place == m_current;
   }
+  bool is_same_directory(const char* a, const char* b) const {
+    const auto first = resolve(a);
+    const auto second = resolve(b);
+    return first && second && *first == *second;
+  }
   bool current_directory(char* buffer, std::size_t capacity) const {
     if (m_current.empty() || m_current.size() >= capacity) return false;
     std::strcpy(buffer, m_current.c_str());

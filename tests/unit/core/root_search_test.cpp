@@ -52,6 +52,12 @@ const Row k_rows[] = {
     {"variable_is_the_top_directory", [](S s) { s.set("CUDAENV_ROOT", "/"); }, "", "", found, "/"},
     {"empty_variable_is_none", [](S s) { s.set("CUDAENV_ROOT", ""); }, "", "/home/u", found, "/home/u/.cudaenv"},
     {"root_that_a_shim_lies_in", nothing, "/b", "/home/u", found, "/b"},
+    {"root_that_a_shim_lies_in_by_the_name_that_home_gives_it",
+     [](S s) {
+       s.directory("/data/root");
+       s.link("/home/u/.cudaenv", "/data/root");
+     },
+     "/data/root", "/home/u", found, "/home/u/.cudaenv"},
     {"root_that_a_shim_lies_in_without_home", nothing, "/b", "", found, "/b"},
     {"relative_variable", [](S s) { s.set("CUDAENV_ROOT", "r"); }, "/b", "/home/u", RootStatus::bad_variable},
     {"VER_01_carriage_return_in_the_variable", [](S s) { s.set("CUDAENV_ROOT", "/r\r"); }, "", "/home/u",

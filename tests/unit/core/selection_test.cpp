@@ -479,24 +479,9 @@ TEST(Selection, looking_at_other_toolkits_leaves_the_selection_alone) {
   const auto selector = std::make_unique<Selector<MemorySystem>>(system, roots);
   const Selection selection = selector->resolve(*parse_spec("12"), Origin{OriginKind::argument});
   std::vector<std::string> names;
-  selector->for_each_toolkit([&](std::string_view, std::string_view name) { names.emplace_back(name); });
+  selector->installed().for_each([&](std::string_view, std::string_view name) { names.emplace_back(name); });
   EXPECT_EQ(names, (std::vector<std::string>{"11.8.0", "12.4.1"}));
   EXPECT_EQ(told(selection), k_v + "12.4.1");
-}
-
-TEST(Selection, for_each_release_tells_whole_releases_only) {
-  MemorySystem system;
-  system.toolkit(k_own, "12.4.1");
-  system.directory(std::string(k_own) + "/versions/12.5.0");
-  system.toolkit(k_own, "mine");
-  system.toolkit(k_shared, "12.4.1");
-  Roots roots;
-  roots.own.assign(k_own);
-  roots.shared.assign(k_shared);
-  const auto selector = std::make_unique<Selector<MemorySystem>>(system, roots);
-  std::vector<Version> releases;
-  selector->for_each_release([&](const Version& release) { releases.push_back(release); });
-  EXPECT_EQ(releases, (std::vector<Version>{{12, 4, 1}, {12, 4, 1}}));
 }
 
 }  // namespace

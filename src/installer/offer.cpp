@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "installer/offer.hpp"
+
+#include <fmt/format.h>
+
+#include "core/registry_lookup.hpp"
+#include "core/release_choice.hpp"
+
+namespace cudaenv::installer {
+namespace {
+
+Result<core::Version> release_of(const core::Spec& spec, const redist::Published& published,
+                                 const core::Registry& registry) {
+  auto release = core::choose_release(spec, published.releases, registry);
+  // Where a base lists nothing, a release newer than this program may be there all the same.
+  const bool is_worth_a_try = published.is_from_registry && spec.given == 3 &&
+                              !core::find_release(registry, spec.version) && !core::mistaken_number(spec, registry);
+  if (!release && is_worth_a_try) return spec.version;
+  return release;
+}
+
+Result<Offer> offer_of(const redist::Source& source, const std::optional<core::Spec>& wanted,
+                       const redist::AcceptedManifest& accepted, const core::Registry& registry) {
+  CUDAENV_TRY(published, redist::published_releases(source, registry));
+  Offer offer{std::move(published)};
+  if (!wanted) return offer;
+  CUDAENV_TRY(release, release_of(*wanted, offer.published, registry));
+  CUDAENV_TRY(manifest, redist::fetch_manifest(source, release, registry, accepted));
+  offer.release = release;
+  offer.manifest = std::move(manifest);
+  return offer;
+}
+
+bool makes_way(ErrorKind kind) {
+  return kind == ErrorKind::network || kind == ErrorKind::filesystem || kind == ErrorKind::not_found ||
+         kind == ErrorKind::integrity;
+}
+
+}  // namespace
+
+Result<Offer> first_offer(std::vector<redist::Source>& sources, const std::optional<core::Spec>& wanted,
+                          const redist::AcceptedManifest& accepted, const core::Registry& registry,
+                          base::Output& output) {
+  const bool is_a_mistake = wanted && core::mistaken_number(*wanted, registry);
+  while (true) {
+    auto offer = offer_of(sources.front(), wanted, accepted, registry);
+    if (offer || !makes_way(offer.error().kind) || sources.size() == 1) return offer;
+    if (is_a_mistake && offer.error().kind == ErrorKind::not_found) return offer;
+    const std::string base = sources.front().location.shown();
+    const bool is_named = offer.error().message.find(base) != std::string::npos;
+    output.warning(
+        fmt::format("{}{}; trying the next mirror", offer.error().message, is_named ? "" : " (" + base + ")"));
+    sources.erase(sources.begin());
+  }
+}
+
+}  // namespace cudaenv::installer

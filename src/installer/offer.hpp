@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/output.hpp"
+#include "core/registry.hpp"
+#include "core/spec.hpp"
+#include "redist/source.hpp"
+
+namespace cudaenv::installer {
+
+// What a base has of what was asked for.
+struct Offer {
+  redist::Published published;
+  core::Version release = {};             // the one of them that was asked for, if one was,
+  redist::FetchedManifest manifest = {};  // and its manifest
+};
+
+// That of the first base that answers and has what is wanted. One that is down, gone, broken or lacks it makes way for
+// the next, with a warning, and leaves `sources`; what is wrong with the last one is the error. A manifest other than
+// the published one is final.
+[[nodiscard]] Result<Offer> first_offer(std::vector<redist::Source>& sources, const std::optional<core::Spec>& wanted,
+                                        const redist::AcceptedManifest& accepted, const core::Registry& registry,
+                                        base::Output& output);
+
+}  // namespace cudaenv::installer
