@@ -21,20 +21,10 @@ Result<ExitCode> get(const ConfigOptions& options, App& app, const store::Settin
   return ExitCode::done;
 }
 
-Result<void> check_key(const std::string& key) {
-  if (store::find_setting(key)) return {};
-  std::vector<std::string_view> keys;
-  for (const store::SettingRow& row : store::setting_rows()) keys.push_back(row.key);
-  const std::vector<std::string> near = base::did_you_mean(key, keys);
-  return fail(ErrorKind::config, fmt::format("there is no setting \"{}\"", base::escaped(key)),
-              near.empty() ? "cudaenv config list" : "cudaenv config get " + near.front());
-}
-
 }  // namespace
 
 Result<ExitCode> run(const ConfigOptions& options, App& app) {
-  if (options.action == "get" || options.action == "set" || options.action == "unset")
-    CUDAENV_CHECK(check_key(options.key));
+  if (options.action == "get") CUDAENV_CHECK(store::require_setting(options.key));
   if (options.action == "set") {
     CUDAENV_CHECK(store::write_setting(app.roots, options.key, options.values));
     return ExitCode::done;

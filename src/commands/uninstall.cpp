@@ -43,7 +43,7 @@ Result<store::Toolkit> to_remove(const std::string& typed, App& app) {
   Error error{is_exact ? ErrorKind::not_installed : ErrorKind::usage,
               is_exact ? fmt::format("{} is not installed", name)
                        : fmt::format("uninstall needs a whole version or a name, not \"{}\"", typed),
-              near.empty() ? "cudaenv versions" : "cudaenv uninstall " + near.back()};
+              near.size() == 1 ? "cudaenv uninstall " + near.front() : "cudaenv versions"};
   if (near.size() > 1) error.details.push_back(fmt::format("installed: {}", base::join(near, ", ")));
   return fail(std::move(error));
 }

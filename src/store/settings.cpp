@@ -106,6 +106,12 @@ std::vector<std::string> listed_in(std::string_view value) {
   return texts;
 }
 
+std::vector<std::string> similar_settings(std::string_view key) {
+  std::vector<std::string_view> keys;
+  for (const SettingRow& row : k_rows) keys.push_back(row.key);
+  return base::did_you_mean(key, keys);
+}
+
 enum class FileKind { own, shared, project };
 
 SettingPlace place_in(const base::Path& path, FileKind kind, const SettingRow& row) {
@@ -176,9 +182,7 @@ class Loader {
   }
 
   void warn_unknown(const std::string& key, const std::string& file) {
-    std::vector<std::string_view> keys;
-    for (const SettingRow& row : k_rows) keys.push_back(row.key);
-    const std::vector<std::string> near = base::did_you_mean(key, keys);
+    const std::vector<std::string> near = similar_settings(key);
     warnings.push_back(fmt::format("{}: there is no setting {}{}", file, base::escaped(key),
                                    near.empty() ? "" : ", did you mean " + base::join(near, " or ") + "?"));
   }
@@ -218,6 +222,13 @@ const SettingRow* find_setting(std::string_view key) {
   for (const SettingRow& row : k_rows)
     if (row.key == key) return &row;
   return nullptr;
+}
+
+Result<const SettingRow*> require_setting(std::string_view key) {
+  if (const SettingRow* row = find_setting(key)) return row;
+  const std::vector<std::string> near = similar_settings(key);
+  return fail(ErrorKind::config, fmt::format("there is no setting \"{}\"", base::escaped(key)),
+              near.empty() ? "cudaenv config list" : "cudaenv config get " + near.front());
 }
 
 std::string variable_of(const SettingRow& row) {

@@ -29,6 +29,8 @@ struct SettingRow {
 
 std::span<const SettingRow> setting_rows();  // sorted by key
 const SettingRow* find_setting(std::string_view key);
+// The same, or ErrorKind::config with the nearest known one.
+[[nodiscard]] Result<const SettingRow*> require_setting(std::string_view key);
 
 // "env.library_path" -> "CUDAENV_ENV_LIBRARY_PATH"
 std::string variable_of(const SettingRow& row);

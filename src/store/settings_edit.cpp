@@ -174,15 +174,6 @@ class Document {
   std::vector<std::string> m_lines;
 };
 
-Result<const SettingRow*> row_of(std::string_view key) {
-  if (const SettingRow* row = find_setting(key)) return row;
-  std::vector<std::string_view> keys;
-  for (const SettingRow& row : setting_rows()) keys.push_back(row.key);
-  const std::vector<std::string> near = base::did_you_mean(key, keys);
-  return fail(ErrorKind::config, fmt::format("there is no setting \"{}\"", base::escaped(key)),
-              near.empty() ? "cudaenv config list" : fmt::format("cudaenv config get {}", near.front()));
-}
-
 // The value of the key in a parsed file, as texts; nothing if it has none.
 std::optional<std::vector<std::string>> texts_at(const base::Value& file, const Place& place) {
   const base::Value* table = place.section.empty() ? &file : file.find(place.section);
@@ -220,14 +211,14 @@ Result<void> edit(const Roots& roots, const Place& place, const std::optional<st
 }  // namespace
 
 Result<void> write_setting(const Roots& roots, std::string_view key, const std::vector<std::string>& values) {
-  CUDAENV_TRY(row, row_of(key));
+  CUDAENV_TRY(row, require_setting(key));
   CUDAENV_CHECK(check_setting(*row, {"config set", set_command(*row)}, values));
   const Place place = place_of(key);
   return edit(roots, place, values, [&](Document& document) { document.set(place, rendered(*row, values)); });
 }
 
 Result<bool> remove_setting(const Roots& roots, std::string_view key) {
-  CUDAENV_CHECK(row_of(key));
+  CUDAENV_CHECK(require_setting(key));
   bool was_there = false;
   const Place place = place_of(key);
   CUDAENV_CHECK(edit(roots, place, std::nullopt, [&](Document& document) { was_there = document.remove(place); }));

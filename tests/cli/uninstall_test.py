@@ -114,7 +114,7 @@ class Refusing(UninstallTest):
     def test_part_of_a_version(self):
         with self.unchanged():
             self.fails(2, "uninstall", "12.8", says=("needs a whole version", "installed: 12.8.0, 12.8.1",
-                                                     "try: cudaenv uninstall 12.8.1"))
+                                                     "try: cudaenv versions"))
             for spec in ("12", "latest", "auto", "system"):
                 self.fails(2, "uninstall", spec, says="needs a whole version")
 

@@ -55,7 +55,7 @@ class Builds(RealToolkits):
         """What CMake found, with all links resolved."""
         if not shutil.which("cmake"):
             self.skipTest("no cmake")
-        run(project, "cmake", "-S", ".", "-B", build, "-DCMAKE_CUDA_ARCHITECTURES=80", "-Wno-dev", **environment)
+        run(project, "cmake", "-G", "Ninja", "-S", ".", "-B", build, "-DCMAKE_CUDA_ARCHITECTURES=80", "-Wno-dev", **environment)
         lines = (project / build / "found.txt").read_text().splitlines()
         return dict(line.split("=", 1) for line in lines)
 
