@@ -54,6 +54,8 @@ void Output::note(std::string_view text) {
   if (m_verbosity != Verbosity::quiet) line("", "", text);
 }
 
+void Output::waiting(std::string_view text) { line("", "", text); }
+
 void Output::detail(std::string_view text) {
   if (m_verbosity == Verbosity::verbose) line("", "", text);
 }

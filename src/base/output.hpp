@@ -23,6 +23,8 @@ class Output {
 
   // A line for the person: what was done. Not under --quiet.
   void note(std::string_view line);
+  // Why nothing seems to happen: under --quiet too.
+  void waiting(std::string_view line);
   // Only under --verbose.
   void detail(std::string_view line);
   void warning(std::string_view line);

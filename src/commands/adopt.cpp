@@ -61,6 +61,8 @@ Result<base::Path> checked_directory(const AdoptOptions& options, const App& app
   if (!base::directory_exists(typed)) return fail(ErrorKind::not_found, fmt::format("there is no directory {}", shown));
   std::error_code error;
   base::Path directory = typed.lexically_normal();
+  // By its name only where that tells the truth: behind a link, `..` leads elsewhere.
+  if (!std::filesystem::equivalent(directory, typed, error)) directory = std::filesystem::canonical(typed, error);
   if (directory.filename().empty()) directory = directory.parent_path();
   // nvcc.profile is what makes a directory a toolkit: /usr with an nvcc among thousands of programs is none.
   if (!base::executable_exists(directory / "bin" / "nvcc") || !base::path_exists(directory / "bin" / "nvcc.profile"))
@@ -119,6 +121,7 @@ Result<ExitCode> run(const AdoptOptions& options, App& app) {
   const base::Path link = app.roots.own.toolkit(name);
   if (known && known->adopted_from == directory) {
     app.output.note(fmt::format("{} is adopted as {} already", base::escaped(directory.native()), name));
+    CUDAENV_CHECK(refresh_shims(app).map_error(stale_shims));
     return ExitCode::done;
   }
   if (base::entry_kind(link) != base::EntryKind::absent && !is_dangling(link))

@@ -44,16 +44,21 @@ Result<ExitCode> unset(const PinOptions& options, App& app) {
   return ExitCode::done;
 }
 
-// Whether it can be nothing else: `ssh-ed25519 AAAA...` and a password read as a name too.
-bool is_surely_a_version_file(const core::VersionText& text, const App& app) {
-  if (text.status == core::VersionTextStatus::empty) return true;
+// Whether it can be nothing else: `ssh-ed25519 AAAA...` and a password read as a name too, and any file may hold
+// nothing but comments.
+bool is_surely_a_version_file(std::string_view content, const core::VersionText& text, const App& app) {
+  if (text.status == core::VersionTextStatus::empty) return base::trimmed(content).empty();
   if (text.status != core::VersionTextStatus::spec || !text.extra.empty()) return false;
   return text.spec.kind != core::SpecKind::name || store::select_spec(app.roots, text.spec).is_toolkit();
 }
 
 // A cloned project may bring a link to any file of the user's: through it only a version file is written.
-Result<void> check_link(const base::Path& file, const core::VersionText& text, PinTarget target, const App& app) {
-  if (base::entry_kind(file) != base::EntryKind::link || is_surely_a_version_file(text, app)) return {};
+Result<void> check_link(const base::Path& file, const std::optional<std::string>& content, PinTarget target,
+                        const App& app) {
+  if (base::entry_kind(file) != base::EntryKind::link) return {};
+  // A person's own link to the global file may lead to one that is yet to be made; a project's is not followed there.
+  if (!content && target == PinTarget::global) return {};
+  if (content && is_surely_a_version_file(*content, core::parse_version_text(*content), app)) return {};
   CUDAENV_TRY(leads_to, base::link_target(file));
   return fail(ErrorKind::config,
               fmt::format("{} is a link to {}, which is not a version file", base::escaped(file.native()),
@@ -65,9 +70,9 @@ Result<void> check_link(const base::Path& file, const core::VersionText& text, P
 Result<std::string> with_spec(const base::Path& file, const PinOptions& options, const App& app) {
   const std::string& spec = *options.spec;
   CUDAENV_TRY(before, base::read_file(file));
+  CUDAENV_CHECK(check_link(file, before, options.target, app));
   if (!before) return spec + "\n";
   const core::VersionText text = core::parse_version_text(*before);
-  CUDAENV_CHECK(check_link(file, text, options.target, app));
   std::string after = *before;
   if (text.status == core::VersionTextStatus::empty)
     return after + (after.empty() || after.ends_with('\n') || after.ends_with('\r') ? "" : "\n") + spec + "\n";

@@ -69,8 +69,8 @@ Result<void> wait_until_unused(const store::Toolkit& toolkit, App& app) {
     if (!process) return {};
     if (base::is_interrupted()) return fail(base::interrupted_error());
     if (!is_told)
-      app.output.note(fmt::format("waiting for {}, which runs from {}; Ctrl-C stops and keeps the toolkit",
-                                  text_of(*process), toolkit.name));
+      app.output.waiting(fmt::format("waiting for {}, which runs from {}; Ctrl-C stops and keeps the toolkit",
+                                     text_of(*process), toolkit.name));
     is_told = true;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -86,13 +86,13 @@ Result<void> remove_tree(const store::Toolkit& toolkit, App& app) {
   CUDAENV_TRY(dead, store::remove_dead_staging(app.roots.own));
   (void)dead;
   auto lock = store::lock_toolkit(app.roots.own, toolkit.name, [&](long process) {
-    app.output.note(fmt::format("waiting for process {}, which works on {}", process, toolkit.name));
+    app.output.waiting(fmt::format("waiting for process {}, which works on {}", process, toolkit.name));
   });
   if (!lock) return fail(std::move(lock).error());
   if (base::entry_kind(toolkit.directory) == base::EntryKind::absent) return {};  // another one has removed it
   CUDAENV_CHECK(wait_until_unused(toolkit, app));
   CUDAENV_TRY(staging, store::Staging::create(app.roots.own, toolkit.name));
-  CUDAENV_CHECK(base::rename_path(toolkit.directory, staging.path() / "removed"));
+  CUDAENV_CHECK(store::take_away(app.roots.own, toolkit.name, staging));
   CUDAENV_CHECK(refresh_shims(app).map_error(stale_shims));
   return base::remove_tree(staging.path() / "removed");
 }

@@ -178,6 +178,7 @@ Result<bool> is_done_already(const InstallOptions& options, App& app, const core
       return fail(ErrorKind::usage, fmt::format("{} is adopted from {}", name, from),
                   fmt::format("cudaenv uninstall {}", name));
     app.output.note(fmt::format("CUDA {} is there already: adopted from {}", name, from));
+    CUDAENV_CHECK(refresh_shims(app).map_error(stale_shims));
     return true;
   }
   if (options.force) return false;
@@ -187,6 +188,8 @@ Result<bool> is_done_already(const InstallOptions& options, App& app, const core
     CUDAENV_CHECK(check_installed(options, receipt, *wanted));
   }
   tell_installed(app, name, toolkit->is_shared);
+  // An install that was killed at its end may not have got to them.
+  if (!toolkit->is_shared) CUDAENV_CHECK(refresh_shims(app).map_error(stale_shims));
   return true;
 }
 
@@ -224,8 +227,8 @@ void remove_replaced(store::Staging replaced, const std::string& name, App& app)
       return;
     }
     if (!is_told)
-      app.output.note(fmt::format("waiting for {}, which runs from the CUDA {} that was replaced; Ctrl-C stops waiting",
-                                  shown, name));
+      app.output.waiting(fmt::format(
+          "waiting for {}, which runs from the CUDA {} that was replaced; Ctrl-C stops waiting", shown, name));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }

@@ -21,8 +21,8 @@ Progress::Progress(base::Output& output, const core::ComponentPlan& plan)
 Progress::~Progress() { m_output.clear_line(); }
 
 void Progress::waiting_for(long process) {
-  m_output.note(process == 0 ? "waiting for another cudaenv that installs the same release"
-                             : fmt::format("waiting for process {}, which installs the same release", process));
+  m_output.waiting(process == 0 ? "waiting for another cudaenv that installs the same release"
+                                : fmt::format("waiting for process {}, which installs the same release", process));
 }
 
 void Progress::switching(const Error& reason) { m_output.warning(reason.message + "; trying the next mirror"); }

@@ -122,8 +122,10 @@ class Installation {
       auto fetched = fetch_archive(m_sources[at], planned.archive, planned.component->name, to, progress);
       if (fetched) return {};
       Error error = std::move(fetched).error();
+      const bool has_other = error.kind != ErrorKind::interrupted && has_next(at);
+      if (base::is_interrupted()) return fail(base::interrupted_error());
       const bool is_down = error.kind == ErrorKind::network;
-      if ((!is_down && error.kind != ErrorKind::not_found) || !has_next(at)) {
+      if ((!is_down && error.kind != ErrorKind::not_found) || !has_other) {
         if (error.kind == ErrorKind::integrity) error.hint = m_request.command;
         return fail(std::move(error));
       }
@@ -139,7 +141,7 @@ class Installation {
 
   // Whether there is a base behind that one. Those that do not have the manifest are left out.
   bool has_next(std::size_t at) {
-    while (m_compared == at + 1 && m_compared < m_sources.size()) {
+    while (m_compared == at + 1 && m_compared < m_sources.size() && !base::is_interrupted()) {
       if (has_manifest(m_sources[m_compared], m_request.release, m_request.manifest_sha256))
         ++m_compared;
       else

@@ -187,19 +187,29 @@ std::optional<std::vector<std::string>> texts_at(const base::Value& file, const 
   return texts;
 }
 
+// Whether all settings but one have the same values in both.
+bool has_kept_others(const base::Value& before, const base::Value& after, const Place& changed) {
+  const auto rows = setting_rows();
+  return std::all_of(rows.begin(), rows.end(), [&](const SettingRow& row) {
+    const Place other = place_of(row.key);
+    return (other.section == changed.section && other.name == changed.name) ||
+           texts_at(before, other) == texts_at(after, other);
+  });
+}
+
 // Reads the file, lets `change` edit it, checks that the key then has the value `wanted`, and writes it.
 template <class F>
 Result<void> edit(const Roots& roots, const Place& place, const std::optional<std::vector<std::string>>& wanted,
                   F change) {
   const base::Path path = roots.own.settings_file();
   CUDAENV_TRY(content, base::read_file(path, 1 << 20));
-  if (content) {
-    if (auto parsed = base::parse_toml(*content); !parsed) return fail(broken_settings(path, parsed.error()));
-  }
+  const auto before = base::parse_toml(content.value_or(""));
+  if (!before) return fail(broken_settings(path, before.error()));
   Document document(content.value_or(""));
   change(document);
   const std::string text = document.text();
-  if (auto parsed = base::parse_toml(text); !parsed || texts_at(*parsed, place) != wanted)
+  const auto after = base::parse_toml(text);
+  if (!after || texts_at(*after, place) != wanted || !has_kept_others(*before, *after, place))
     return fail(ErrorKind::config,
                 fmt::format("{} is written in a way that cannot be changed safely", base::escaped(path.native())),
                 edit_command(path));

@@ -71,6 +71,19 @@ bool is_current(const base::Path& shim, const std::string& program) {
   return content && *content && **content == program;
 }
 
+// Whether there is nothing to do, so that a root that cannot be written is no trouble then.
+Result<bool> is_settled(const Roots& roots, const std::string& program) {
+  const base::Path shims = roots.own.shims();
+  CUDAENV_TRY(wanted, wanted_names(roots));
+  CUDAENV_TRY(present, present_names(shims));
+  if (wanted != present) return false;
+  if (wanted.empty()) return true;
+  const base::Path first = shims / *wanted.begin();
+  return is_current(first, program) && std::all_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
+           return is_same_file(first, shims / name) || is_current(shims / name, program);
+         });
+}
+
 // Puts the program under a name in one step, whatever is there: a link is replaced, never written through. `file`: a
 // shim to link to; empty: there is none yet.
 Result<void> place(const base::Path& file, const base::Path& name, const std::string& program) {
@@ -104,6 +117,8 @@ Result<ShimChanges> rebuild_shims(const Roots& roots, const base::Path& program)
     CUDAENV_CHECK(base::make_directories(shims));
   }
 
+  CUDAENV_TRY(settled, is_settled(roots, content));
+  if (settled) return ShimChanges{};
   [[maybe_unused]] const auto lock = base::FileLock::acquire(
       shims / ".lock", [](long) {}, k_lock_deadline_seconds);
   if (!lock) return fail(lock.error());

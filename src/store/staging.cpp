@@ -112,15 +112,24 @@ Result<int> remove_dead_staging(const Root& root, std::string_view locked) {
       continue;
     }
     if (name.starts_with(k_aside_start)) {
-      CUDAENV_TRY(settled, settle_aside(root, name.substr(k_aside_start.size()), locked));
-      removed += settled ? 1 : 0;
+      const std::string aside_of = name.substr(k_aside_start.size());
+      auto settled = settle_aside(root, aside_of, locked);
+      if (!settled && aside_of == locked) return fail(std::move(settled).error());  // this one is in the caller's way
+      removed += settled && *settled ? 1 : 0;
     }
     if (!name.starts_with(k_staging_start)) continue;
     if (name.ends_with(k_lock_end)) name.resize(name.size() - k_lock_end.size());
-    CUDAENV_TRY(gone, remove_dead(root.versions() / name));
-    removed += gone ? 1 : 0;
+    const auto gone = remove_dead(root.versions() / name);  // what another user left there is in nobody's way
+    removed += gone && *gone ? 1 : 0;
   }
   return removed;
+}
+
+Result<void> take_away(const Root& root, std::string_view name, const Staging& staging) {
+  CUDAENV_CHECK(base::rename_path(root.toolkit(name), staging.path() / "removed"));
+  const base::Path aside = root.versions() / fmt::format("{}{}", k_aside_start, name);
+  if (base::entry_kind(aside) == base::EntryKind::absent) return {};
+  return base::rename_path(aside, staging.path() / "aside");
 }
 
 Result<base::FileLock> lock_toolkit(const Root& root, std::string_view name, const std::function<void(long)>& on_wait) {

@@ -43,6 +43,10 @@ class Staging {
 // holds, if any.
 Result<int> remove_dead_staging(const Root& root, std::string_view locked = {});
 
+// Moves a toolkit into a staging, to be removed with it; an older one of the name that was moved aside goes along, or
+// it would be put back. The toolkit's lock must be held.
+[[nodiscard]] Result<void> take_away(const Root& root, std::string_view name, const Staging& staging);
+
 // One installer or remover a toolkit at a time. Waits for another one, telling `on_wait` its process id.
 [[nodiscard]] Result<base::FileLock> lock_toolkit(const Root& root, std::string_view name,
                                                   const std::function<void(long)>& on_wait);

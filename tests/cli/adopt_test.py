@@ -180,6 +180,13 @@ class Refusing(AdoptTest):
                 self.refused(2, self.opt, f"--name={name}", says="cannot be a toolkit's name")
         self.assertEqual(self.names(), [])
 
+    def test_dots_behind_a_link_are_followed_as_the_system_does(self):
+        (self.box.top / "x" / "deep").mkdir(parents=True)
+        (self.box.top / "link").symlink_to("x/deep")
+        shutil.copytree(self.opt, self.box.top / "x" / "cuda", symlinks=True)
+        self.done("adopt", f"{self.box.top}/link/../cuda", "--name", "there")
+        self.assertEqual(os.readlink(self.box.root / "versions" / "there"), f"{self.box.top}/x/cuda")
+
     def test_a_conda_environment(self):
         (self.opt / "conda-meta").mkdir()
         self.refused(2, self.opt, says=("is a conda environment, whose bin holds other programs too",

@@ -153,6 +153,12 @@ class Reading(ConfigTest):
             with self.subTest(value=value):
                 self.assert_prints(self.config("get", "mirror", env={"CUDAENV_MIRROR": value}), mirrors)
 
+    def test_unset_never_cuts_a_line_out_of_another_value(self):
+        text = 'mirror = """\n/srv/a\n[env]\nlibrary_path = 1\n"""\n'
+        self.box.write(self.file, text)
+        self.assert_fails(self.config("unset", "env.library_path"), 2, "cannot be changed safely")
+        self.assertEqual(self.file.read_text(), text)
+
     def test_bad_variable_is_named(self):
         self.assert_fails(self.config("list", env={"CUDAENV_ENV_COMPILER_PATHS": "1"}), 2, "CUDAENV_ENV_COMPILER_PATHS: ",
                           "expected true or false", "try: unset CUDAENV_ENV_COMPILER_PATHS\n")

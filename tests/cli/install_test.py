@@ -156,6 +156,11 @@ class Again(MirrorTest):
                 result = self.install(spec, "--mirror", "http://127.0.0.1:9")
                 self.assertEqual((result.stdout, result.stderr), ("", "cudaenv: CUDA 12.8.1 is installed already\n"))
 
+    def test_shims_that_a_killed_install_did_not_get_to_are_made(self):
+        (self.box.shims / "nvcc").unlink()
+        self.install("12.8.1")
+        self.assertTrue((self.box.shims / "nvcc").exists())
+
     def test_what_was_asked_for_in_addition_is_not_passed_over(self):
         self.install("12.8.1", "--with", "cuda_gdb")
         with self.unchanged():

@@ -81,14 +81,19 @@ class Writing(ProgramTest):
         self.box.toolkit("mine")
         target = self.box.top / "version"
         self.file.symlink_to("../../version")
-        for before, after in (("12.4\n", "12.8\n"), ("mine\n", "12.8\n"), ("latest", "12.8"), ("", "12.8\n"),
-                              ("# none yet\n", "# none yet\n12.8\n")):
+        for before, after in (("12.4\n", "12.8\n"), ("mine\n", "12.8\n"), ("latest", "12.8"), ("", "12.8\n")):
             self.box.write(target, before)
             self.assert_prints(self.cudaenv("local", "12.8"), "")
             self.assertEqual((self.file.is_symlink(), target.read_text()), (True, after))
-        target.unlink()
-        self.assert_prints(self.cudaenv("local", "12.8"), "")
-        self.assertEqual((self.file.is_symlink(), target.read_text()), (True, "12.8\n"))
+
+    def test_where_a_link_leads_no_file_is_made_and_none_is_taken_for_a_version_file(self):
+        target = self.box.top / "version"
+        self.file.symlink_to("../../version")
+        self.assert_fails(self.cudaenv("local", "12.8"), 2, "is a link to ../../version, which is not a version file")
+        self.assertFalse(target.exists())
+        self.box.write(target, "# only comments\n")
+        self.assert_fails(self.cudaenv("local", "12.8"), 2, "is a link to ../../version, which is not a version file")
+        self.assertEqual(target.read_text(), "# only comments\n")
 
     def test_mode_of_an_existing_file_is_kept(self):
         self.select("12.4").chmod(0o600)
@@ -195,6 +200,11 @@ class Global(ProgramTest):
         self.assertEqual(self.file.read_text(), "12.4\n")
         self.assert_prints(self.cudaenv("global"), "12.4\n")
         self.assert_prints(self.cudaenv("version"), f"12.4.1 (set by {self.file}:1)\n")
+
+    def test_a_link_of_ones_own_is_followed(self):
+        self.file.symlink_to("../dotfiles")
+        self.assert_prints(self.cudaenv("global", "12.4"), "")
+        self.assertEqual((self.file.is_symlink(), self.file.read_text()), (True, "12.4\n"))
 
     def test_project_file_comes_first(self):
         self.box.write(self.file, "12.4")

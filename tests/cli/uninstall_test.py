@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.mirror import MirrorTest, listing, wait_until
-from support.sandbox import DEADLINE, PROGRAM
+from support.sandbox import DEADLINE, NOBODY, PROGRAM
 
 
 class UninstallTest(MirrorTest):
@@ -41,6 +41,29 @@ class Removing(UninstallTest):
         result = self.done("uninstall", "12.8.1")
         self.assertEqual(result.stdout, "")
         self.assert_only("12.4.1", "12.8.0")
+
+    def test_an_older_one_that_was_moved_aside_does_not_come_back(self):
+        versions = self.box.root / "versions"
+        shutil.copytree(versions / "12.8.1", versions / ".old-12.8.1", symlinks=True)
+        busy = versions / ".old-12.8.1" / "bin" / "busy"
+        shutil.copy(shutil.which("sleep"), busy)
+        with subprocess.Popen([busy, "60"]) as process:
+            self.done("uninstall", "12.8.1")
+            process.kill()
+        self.done("uninstall", "12.4.1")
+        self.assert_only("12.8.0")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can leave files that another user cannot remove")
+    def test_what_another_user_left_is_in_nobodys_way(self):
+        left = self.box.root / "versions" / ".staging-9.9.9-1-0" / "toolkit"
+        left.mkdir(parents=True)
+        for path in (self.box.root, *self.box.root.rglob("*")):
+            if not path.is_symlink() and path.name != "toolkit":
+                os.chown(path, NOBODY, NOBODY)
+        os.chown(left.parent, 0, 0)
+        result = self.cudaenv("uninstall", "12.8.1", user=NOBODY)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assert_only(".staging-9.9.9-1-0", "12.4.1", "12.8.0")
 
     def test_several(self):
         self.done("uninstall", "v12.8.1", "cuda-12.4.1", "12.8.0")

@@ -58,6 +58,13 @@ const Row k_rows[] = {
        s.link("/home/u/.cudaenv", "/data/root");
      },
      "/data/root", "/home/u", found, "/home/u/.cudaenv"},
+    {"shim_of_a_shared_root_behind_a_link",
+     [](S s) {
+       s.set("CUDAENV_SHARED_ROOT", "/opt/c");
+       s.directory("/data/c");
+       s.link("/opt/c", "/data/c");
+     },
+     "/data/c", "/home/u", found, "/home/u/.cudaenv", "/opt/c"},
     {"root_that_a_shim_lies_in_without_home", nothing, "/b", "", found, "/b"},
     {"relative_variable", [](S s) { s.set("CUDAENV_ROOT", "r"); }, "/b", "/home/u", RootStatus::bad_variable},
     {"VER_01_carriage_return_in_the_variable", [](S s) { s.set("CUDAENV_ROOT", "/r\r"); }, "", "/home/u",
