@@ -27,7 +27,7 @@ struct Understood {
 class UnderstoodLocation : public testing::TestWithParam<Understood> {};
 
 TEST_P(UnderstoodLocation, is_parsed_and_shown) {
-  const auto location = parse_location(GetParam().text, PlainHttp::on_loopback, "/work/here");
+  const auto location = parse_location(GetParam().text, PlainHttp::on_loopback, "/home/here");
   ASSERT_TRUE(location) << location.error().message;
   EXPECT_EQ(location->url, GetParam().url);
   EXPECT_EQ(location->directory, GetParam().directory);
@@ -62,8 +62,8 @@ INSTANTIATE_TEST_SUITE_P(
         Understood{"loopback_6", "http://[::1]:8080/", "http://[::1]:8080/", "", "http://[::1]:8080/"},
         Understood{"ipv6", "https://[2001:DB8::1]/", "https://[2001:db8::1]/", "", "https://[2001:db8::1]/"},
         Understood{"absolute_path", "/srv/mirror", "", "/srv/mirror", "/srv/mirror"},
-        Understood{"relative_path", "../mirror", "", "/work/mirror", "/work/mirror"},
-        Understood{"path_with_colon", "a:b/c", "", "/work/here/a:b/c", "/work/here/a:b/c"},
+        Understood{"relative_path", "../mirror", "", "/home/mirror", "/home/mirror"},
+        Understood{"path_with_colon", "a:b/c", "", "/home/here/a:b/c", "/home/here/a:b/c"},
         Understood{"path_with_blank", "/srv/my mirror", "", "/srv/my mirror", "/srv/my mirror"},
         Understood{"file", "file:///srv/mirror", "", "/srv/mirror", "/srv/mirror"},
         Understood{"file_localhost", "file://LOCALHOST/srv/mirror", "", "/srv/mirror", "/srv/mirror"},
@@ -82,7 +82,7 @@ struct Refused {
 class RefusedLocation : public testing::TestWithParam<Refused> {};
 
 TEST_P(RefusedLocation, is_a_config_error_without_credentials) {
-  const auto location = parse_location(GetParam().text, PlainHttp::on_loopback, "/work/here");
+  const auto location = parse_location(GetParam().text, PlainHttp::on_loopback, "/home/here");
   ASSERT_FALSE(location);
   EXPECT_EQ(location.error().kind, ErrorKind::config);
   const std::string told = all_of(location.error());
