@@ -47,12 +47,11 @@ Result<std::set<std::string>> present_names(const base::Path& shims) {
   return names;
 }
 
-// What a killed rehash was making. Called under the lock, so that no other one is making it.
-Result<void> remove_unfinished(const base::Path& shims) {
+// The names of what a rehash is making, or was when it was killed.
+Result<std::vector<std::string>> unfinished_names(const base::Path& shims) {
   CUDAENV_TRY(entries, base::list_directory(shims));
-  for (const std::string& name : entries)
-    if (name.starts_with(k_new)) ::unlink((shims / name).c_str());
-  return {};
+  std::erase_if(entries, [](const std::string& name) { return !name.starts_with(k_new); });
+  return std::move(entries);
 }
 
 bool is_same_file(const base::Path& a, const base::Path& b) {
@@ -76,7 +75,8 @@ Result<bool> is_settled(const Roots& roots, const std::string& program) {
   const base::Path shims = roots.own.shims();
   CUDAENV_TRY(wanted, wanted_names(roots));
   CUDAENV_TRY(present, present_names(shims));
-  if (wanted != present) return false;
+  CUDAENV_TRY(unfinished, unfinished_names(shims));
+  if (wanted != present || !unfinished.empty()) return false;
   if (wanted.empty()) return true;
   const base::Path first = shims / *wanted.begin();
   return is_current(first, program) && std::all_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
@@ -111,19 +111,15 @@ Result<void> check_shim_program(const base::Path& program) {
 Result<ShimChanges> rebuild_shims(const Roots& roots, const base::Path& program) {
   const base::Path shims = roots.own.shims();
   CUDAENV_TRY(content, content_of(program));
-  if (!base::directory_exists(shims)) {
-    CUDAENV_TRY(first_look, wanted_names(roots));
-    if (first_look.empty()) return ShimChanges{};
-    CUDAENV_CHECK(base::make_directories(shims));
-  }
-
   CUDAENV_TRY(settled, is_settled(roots, content));
   if (settled) return ShimChanges{};
+  CUDAENV_CHECK(base::make_directories(shims));
   [[maybe_unused]] const auto lock = base::FileLock::acquire(
       shims / ".lock", [](long) {}, k_lock_deadline_seconds);
   if (!lock) return fail(lock.error());
-  CUDAENV_TRY(wanted, wanted_names(roots));  // under the lock: what another process installed meanwhile counts
-  CUDAENV_CHECK(remove_unfinished(shims));
+  CUDAENV_TRY(wanted, wanted_names(roots));          // under the lock: what another process installed meanwhile counts
+  CUDAENV_TRY(unfinished, unfinished_names(shims));  // under the lock, so those of the dead
+  for (const std::string& name : unfinished) ::unlink((shims / name).c_str());
   CUDAENV_TRY(present, present_names(shims));
   ShimChanges changes;
   std::set_difference(wanted.begin(), wanted.end(), present.begin(), present.end(), std::back_inserter(changes.added));

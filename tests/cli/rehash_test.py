@@ -213,6 +213,12 @@ class Troubles(RehashTest):
                 (self.box.shims / "ptxas").unlink()
                 self.old_shims("nvcc", "ptxas")
 
+    def test_SHIM_03_what_a_killed_one_left_goes_though_nothing_else_is_to_do(self):
+        self.rehash()
+        left = self.box.write(self.box.shims / ".new-nvcc-1")
+        self.rehash()
+        self.assertFalse(left.exists())
+
     def test_file_system_without_hard_links(self):
         for error in ("EPERM", "EMLINK", "EOPNOTSUPP"):
             result = self.traced("-e", "trace=/^link", "-e", f"inject=/^link:error={error}")
