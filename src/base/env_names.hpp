@@ -12,7 +12,6 @@ inline constexpr const char* k_shared_root =
 inline constexpr const char* k_version = "CUDAENV_VERSION";      // the selection, before any file
 inline constexpr const char* k_host_root = "CUDAENV_HOST_ROOT";  // prefix for /proc, /sys, /etc and /dev files
 inline constexpr const char* k_accept_manifest = "CUDAENV_ACCEPT_MANIFEST";  // digest of a manifest to accept, or "any"
-inline constexpr const char* k_gate = "CUDAENV_GATE";                        // on, warn or off, for one shell
 
 // Written for a tool.
 inline constexpr const char* k_active = "CUDAENV_ACTIVE";     // name of the toolkit in force

@@ -59,7 +59,7 @@ class LinkPlanner {
 
   bool has_below(const std::string& directory) const {
     const auto first = m_tree.lower_bound(directory + "/");
-    return first != m_tree.end() && first->first.starts_with(directory + "/");
+    return first != m_tree.end() && first->starts_with(directory + "/");
   }
 
   // The first wish for a name counts: an Nsight may be there in two versions.
@@ -74,8 +74,8 @@ class LinkPlanner {
   void for_each_in(const std::string& directory, F f) const {
     std::string last;
     for (auto it = m_tree.lower_bound(directory + "/"); it != m_tree.end(); ++it) {
-      if (!it->first.starts_with(directory + "/")) break;
-      const std::string_view rest = std::string_view(it->first).substr(directory.size() + 1);
+      if (!it->starts_with(directory + "/")) break;
+      const std::string_view rest = std::string_view(*it).substr(directory.size() + 1);
       const std::string name(rest.substr(0, rest.find('/')));
       if (name.empty() || name == last) continue;
       last = name;
@@ -204,8 +204,7 @@ std::vector<std::string> missing_compiler_files(const Tree& tree) {
                            "include/cuda_runtime.h", "lib/libcudart_static.a", "lib/libcudadevrt.a"})
     if (!tree.contains(path)) missing.emplace_back(path);
   const auto libdevice = tree.lower_bound("nvvm/libdevice/");
-  if (libdevice == tree.end() || !libdevice->first.starts_with("nvvm/libdevice/"))
-    missing.emplace_back("nvvm/libdevice");
+  if (libdevice == tree.end() || !libdevice->starts_with("nvvm/libdevice/")) missing.emplace_back("nvvm/libdevice");
   if (!tree.contains("include/nv/target") && !tree.contains("include/cccl/nv/target"))
     missing.emplace_back("nv/target");
   return missing;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,12 +23,8 @@ std::string installed_path(std::string_view path, std::string_view component, co
 std::string installed_target(std::string_view path, std::string_view target, std::string_view component,
                              const ComponentRow* row, std::string_view target_directory);
 
-// What stands at each path of the merged tree; links carry their target.
-struct TreeEntry {
-  enum class Type { file, directory, link } type;
-  std::string target;
-};
-using Tree = std::map<std::string, TreeEntry>;
+// The paths of the merged tree's files and links.
+using Tree = std::set<std::string>;
 
 struct LinkToMake {
   std::string path;

@@ -122,9 +122,7 @@ Result<void> TreeMerger::finish(const core::Version& release, const core::Compon
     CUDAENV_CHECK(write_own("version.json", core::version_json(release, versions)));
 
   core::Tree tree;
-  for (const auto& [path, file] : m_files)
-    tree.emplace(path, core::TreeEntry{file.target.empty() ? core::TreeEntry::Type::file : core::TreeEntry::Type::link,
-                                       file.target});
+  for (const auto& [path, file] : m_files) tree.insert(path);
   for (const core::LinkToMake& link : core::plan_links(tree, m_target_directory)) {
     CUDAENV_CHECK(make_parents(link.path, ""));
     CUDAENV_CHECK(base::make_link(link.target, m_tree / link.path));

@@ -73,8 +73,8 @@ using Links = std::vector<LinkToMake>;
 
 Tree tree_of(const Paths& files, const Links& links = {}) {
   Tree tree;
-  for (const std::string& path : files) tree.emplace(path, TreeEntry{TreeEntry::Type::file, ""});
-  for (const LinkToMake& link : links) tree.emplace(link.path, TreeEntry{TreeEntry::Type::link, link.target});
+  for (const std::string& path : files) tree.insert(path);
+  for (const LinkToMake& link : links) tree.insert(link.path);
   return tree;
 }
 
@@ -97,7 +97,7 @@ TEST_P(PlanLinks, are_relative_new_and_lead_to_something) {
     EXPECT_FALSE(link.target.starts_with('/'));
     const std::string real = (std::filesystem::path(link.path).parent_path() / link.target).lexically_normal();
     const auto below = tree.lower_bound(real);
-    EXPECT_TRUE(below != tree.end() && (below->first == real || below->first.starts_with(real + "/"))) << real;
+    EXPECT_TRUE(below != tree.end() && (*below == real || below->starts_with(real + "/"))) << real;
   }
 }
 
@@ -218,7 +218,7 @@ TEST(MissingCompilerFiles, DL_03_none_in_the_layout_of_12_or_13) {
   Tree tree = tree_of(k_compiler);
   EXPECT_EQ(missing_compiler_files(tree), Paths{});
   tree.erase("include/nv/target");
-  tree.emplace("include/cccl/nv/target", TreeEntry{TreeEntry::Type::file, ""});
+  tree.insert("include/cccl/nv/target");
   EXPECT_EQ(missing_compiler_files(tree), Paths{});
 }
 
