@@ -78,13 +78,18 @@ std::string row_of(const core::ReleaseRow& row, Lists&) {
 }
 
 std::string row_of(const core::MajorRow& row, Lists&) {
-  return fmt::format("{}, {}, {}, {}", row.major, row.minor_version_compatible, shown(row.minimum_driver),
-                     quoted(row.source));
+  return fmt::format("{}, {}, {}, {}, {}", row.major, row.minor_version_compatible, shown(row.minimum_driver),
+                     quoted(row.source), shown(row.minimum_windows_driver));
 }
 
 std::string row_of(const core::DriverBranchRow& row, Lists&) {
   return fmt::format("{}, {}, {}, {}, {}, {}", row.branch, row.cuda_major, row.cuda_minor, shown(row.oldest_gpu),
                      row.certain, quoted(row.source));
+}
+
+std::string row_of(const core::CompatRow& row, Lists& lists) {
+  return fmt::format("{}, {}, {}, {}", row.major, row.minor, lists.add("std::uint16_t", row.branches),
+                     quoted(row.source));
 }
 
 std::string row_of(const core::ToolkitArchitecturesRow& row, Lists& lists) {
@@ -94,12 +99,12 @@ std::string row_of(const core::ToolkitArchitecturesRow& row, Lists& lists) {
 }
 
 std::string row_of(const core::ChipRow& row, Lists&) {
-  return fmt::format("{}, {}, {}, {}, {}", shown(row.capability), quoted(row.generation), row.last_driver_branch,
-                     row.first_driver_branch, shown(row.former_capability));
+  return fmt::format("{}, {}, {}, {}, {}, {}", shown(row.capability), quoted(row.generation), row.last_driver_branch,
+                     row.first_driver_branch, shown(row.former_capability), row.is_tegra);
 }
 
 std::string row_of(const core::GpuRow& row, Lists&) {
-  return fmt::format("{}, {}", quoted(row.name), shown(row.capability));
+  return fmt::format("{}, {}, {}", quoted(row.name), shown(row.capability), row.is_data_center);
 }
 
 std::string row_of(const core::PciRow& row, Lists&) {
@@ -150,9 +155,10 @@ std::string source_file(const core::Registry& registry) {
   out += table("HostCompilerRow", "k_host_compilers", registry.host_compilers, lists);
   out += table("ComponentRow", "k_components", registry.components, lists);
   out += table("SourceRow", "k_sources", registry.sources, lists);
+  out += table("CompatRow", "k_compat", registry.compat, lists);
   out += fmt::format(
       "constexpr Registry k_builtin{{{}, k_releases, k_majors, k_driver_branches, k_architectures, k_chips, k_gpus,\n"
-      "                             k_pci, k_host_compilers, k_components, k_sources}};\n\n"
+      "                             k_pci, k_host_compilers, k_components, k_sources, k_compat}};\n\n"
       "}}  // namespace\n\nconst Registry& builtin() {{ return k_builtin; }}\n\n}}  // namespace cudaenv::registry\n",
       quoted(registry.date));
   return out;

@@ -38,6 +38,7 @@ struct MajorRow {
   bool minor_version_compatible;
   DottedVersion minimum_driver;  // Linux
   std::string_view source;
+  DottedVersion minimum_windows_driver = {};  // what counts under WSL; count 0: NVIDIA lists none
 };
 
 // What a driver branch implements; sorted by branch.
@@ -47,6 +48,15 @@ struct DriverBranchRow {
   std::uint32_t cuda_minor;
   ComputeCapability oldest_gpu;  // lowest compute capability it still drives
   bool certain;                  // false: ask the driver, do not conclude from the branch
+  std::string_view source;
+};
+
+// Forward compatibility: the package cuda-compat-X-Y with the libcuda of a newer driver, on data-centre GPUs; sorted
+// by minor.
+struct CompatRow {
+  std::uint32_t major;
+  std::uint32_t minor;
+  std::span<const std::uint16_t> branches;  // of the kernel's driver on which the package is supported; ascending
   std::string_view source;
 };
 
@@ -76,6 +86,7 @@ struct ChipRow {
   std::uint32_t last_driver_branch;          // 0: still supported, or a Jetson, whose driver comes with the board
   std::uint32_t first_driver_branch = 0;     // 0: unknown
   ComputeCapability former_capability = {};  // what older toolkits call the same chip: 10.1 for 11.0; 0.0: nothing
+  bool is_tegra = false;                     // integrated: NVIDIA promises no binary compatibility with other chips
 };
 
 // A product by its marketing name without a leading "NVIDIA "; sorted by compare_gpu_names, then capability. A
@@ -83,6 +94,7 @@ struct ChipRow {
 struct GpuRow {
   std::string_view name;
   ComputeCapability capability;
+  bool is_data_center = false;  // or DGX: those on which forward compatibility is supported
 };
 
 // PCI device id (vendor 10de) to capability; sorted by id.
@@ -134,6 +146,7 @@ struct Registry {
   std::span<const HostCompilerRow> host_compilers;
   std::span<const ComponentRow> components;
   std::span<const SourceRow> sources = {};
+  std::span<const CompatRow> compat = {};
 };
 
 }  // namespace cudaenv::core

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -133,6 +134,29 @@ const DriverBranchRow* find_driver_branch(const Registry& registry, std::uint32_
   return find_row(registry.driver_branches, branch, [](const DriverBranchRow& row) { return row.branch; });
 }
 
+const DriverBranchRow* branch_of(const Registry& registry, DottedVersion driver, DriverNumbers numbers) {
+  constexpr std::uint32_t k_windows_numbers_a_branch = 5;
+  const auto rows = registry.driver_branches;
+  const auto above = std::partition_point(rows.begin(), rows.end(),
+                                          [&](const DriverBranchRow& row) { return row.branch <= driver[0]; });
+  if (!driver || above == rows.begin()) return nullptr;
+  const DriverBranchRow& row = *std::prev(above);
+  const std::uint32_t reach = numbers == DriverNumbers::of_windows ? k_windows_numbers_a_branch : 1;
+  return above != rows.end() || driver[0] < row.branch + reach ? &row : nullptr;
+}
+
+std::vector<const CompatRow*> compat_packages_for(const Registry& registry, std::uint32_t branch) {
+  std::vector<const CompatRow*> packages;
+  for (const CompatRow& row : registry.compat)
+    if (std::binary_search(row.branches.begin(), row.branches.end(), branch)) packages.push_back(&row);
+  return packages;
+}
+
+const CompatRow* find_compat(const Registry& registry, Minor toolkit, std::uint32_t branch) {
+  const CompatRow* row = find_minor(registry.compat, {toolkit.major, toolkit.minor, 0});
+  return row && std::binary_search(row->branches.begin(), row->branches.end(), branch) ? row : nullptr;
+}
+
 const ToolkitArchitecturesRow* architectures_of(const Registry& registry, Version release) {
   return find_minor(registry.architectures, release);
 }
@@ -183,6 +207,12 @@ std::optional<ComputeCapability> capability_of_name(const Registry& registry, st
   const auto rows = gpus_named(registry, name);
   if (rows.size() != 1) return std::nullopt;
   return rows.front().capability;
+}
+
+bool is_data_center(const Registry& registry, std::string_view name, ComputeCapability capability) {
+  const auto rows = gpus_named(registry, name);
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const GpuRow& row) { return row.is_data_center && row.capability == capability; });
 }
 
 const ComponentRow* find_component(const Registry& registry, std::string_view name) {

@@ -55,6 +55,18 @@ std::optional<ComponentMatch> release_of_component_version(const Registry& regis
 const MajorRow* find_major(const Registry& registry, std::uint32_t major);
 const DriverBranchRow* find_driver_branch(const Registry& registry, std::uint32_t branch);
 
+enum class DriverNumbers { of_linux, of_windows };
+
+// The branch that a driver belongs to. On Linux that is its first number, and the next known branch below where that
+// number is between two. Windows drivers of one branch count on (551.61 is of 550, 616.41 of 615), by less than
+// five. Null where the driver is older or newer than the tables.
+const DriverBranchRow* branch_of(const Registry& registry, DottedVersion driver, DriverNumbers numbers);
+
+// The cuda-compat packages that are supported on a kernel driver of that branch, oldest first.
+std::vector<const CompatRow*> compat_packages_for(const Registry& registry, std::uint32_t branch);
+// The package of the minor, where it is supported on that branch.
+const CompatRow* find_compat(const Registry& registry, Minor toolkit, std::uint32_t branch);
+
 // --- Architectures and GPUs ---
 
 // 7.5 is written 75 in sm_75, and 12.1 is 121.
@@ -101,6 +113,9 @@ std::span<const GpuRow> gpus_named(const Registry& registry, std::string_view na
 
 // The capability of that product, if the name leaves no doubt. A hint: the driver's own answer wins.
 std::optional<ComputeCapability> capability_of_name(const Registry& registry, std::string_view name);
+
+// Whether the product of that name and capability is one for data centres.
+bool is_data_center(const Registry& registry, std::string_view name, ComputeCapability capability);
 
 // --- Components ---
 

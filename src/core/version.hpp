@@ -19,6 +19,16 @@ struct Version {
   friend constexpr auto operator<=>(const Version&, const Version&) = default;
 };
 
+// A minor release line, 12.8: the step in which toolkits and drivers are compatible.
+struct Minor {
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+
+  friend constexpr auto operator<=>(const Minor&, const Minor&) = default;
+};
+
+constexpr Minor minor_of(const Version& release) { return {release.major, release.minor}; }
+
 constexpr std::uint32_t k_greatest_version_number = 9999;
 
 // The release that makes up the whole of `text`: exactly three numbers without leading zeros, of four

@@ -22,13 +22,13 @@ namespace {
 struct Kind {
   std::string_view name;
   Result<void> (*read)(const File&, Tables&);
-  std::array<std::string_view, 2> arrays;  // what the file may hold beside schema, as_of and sources
+  std::array<std::string_view, 3> arrays;  // what the file may hold beside schema, as_of and sources
 };
 
 constexpr std::array<Kind, 7> k_kinds{{
     {"architectures.toml", read_architectures, {"toolkit", ""}},
     {"components.toml", read_components, {"component", ""}},
-    {"drivers.toml", read_drivers, {"major", "branch"}},
+    {"drivers.toml", read_drivers, {"major", "branch", "compat"}},
     {"gpus.toml", read_gpus, {"chip", "gpu"}},
     {"host_compilers.toml", read_host_compilers, {"minor", ""}},
     {"pci_ids.toml", read_pci_ids, {"device", ""}},
@@ -99,6 +99,7 @@ void show(const Tables& tables, core::Registry& view) {
   put(tables.host_compilers, view.host_compilers);
   put(tables.components, view.components);
   put(tables.sources, view.sources);
+  put(tables.compat, view.compat);
 }
 
 }  // namespace

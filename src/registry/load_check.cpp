@@ -17,6 +17,7 @@ std::string name_of(const core::ReleaseRow& row) {
 }
 std::string name_of(const core::MajorRow& row) { return fmt::format("major {}", row.major); }
 std::string name_of(const core::DriverBranchRow& row) { return fmt::format("branch {}", row.branch); }
+std::string name_of(const core::CompatRow& row) { return fmt::format("compat \"{}.{}\"", row.major, row.minor); }
 std::string name_of(const core::ToolkitArchitecturesRow& row) {
   return fmt::format("toolkit \"{}.{}\"", row.major, row.minor);
 }
@@ -110,6 +111,20 @@ Result<void> check_architectures(const core::Registry& registry) {
   return {};
 }
 
+// A package is for drivers that are older than it.
+Result<void> check_compat(const core::Registry& registry) {
+  constexpr std::string_view k_file = "drivers.toml";
+  for (const core::CompatRow& row : registry.compat) {
+    for (const std::uint16_t number : row.branches) {
+      const core::DriverBranchRow* branch = core::find_driver_branch(registry, number);
+      if (!branch) return fail(fault_in(k_file, fmt::format("{}: branch {} has no row", name_of(row), number)));
+      if (core::Minor{branch->cuda_major, branch->cuda_minor} >= core::Minor{row.major, row.minor})
+        return fail(fault_in(k_file, fmt::format("{}: branch {} is as new itself", name_of(row), number)));
+    }
+  }
+  return {};
+}
+
 Result<void> check_gpus(const core::Registry& registry) {
   for (const core::ChipRow& row : registry.chips)
     if (row.former_capability != core::ComputeCapability{})
@@ -151,6 +166,7 @@ Result<void> arrange(Tables& tables) {
   CUDAENV_CHECK(sort_rows("releases.toml", tables.releases));
   CUDAENV_CHECK(sort_rows("drivers.toml", tables.majors));
   CUDAENV_CHECK(sort_rows("drivers.toml", tables.driver_branches));
+  CUDAENV_CHECK(sort_rows("drivers.toml", tables.compat));
   CUDAENV_CHECK(sort_rows("architectures.toml", tables.architectures));
   CUDAENV_CHECK(sort_rows("gpus.toml", tables.chips));
   CUDAENV_CHECK(sort_rows("gpus.toml", tables.gpus));
@@ -167,6 +183,7 @@ Result<void> check_references(const core::Registry& registry) {
     return fail(ErrorKind::config, "registry files: releases, majors or architectures are missing");
   CUDAENV_CHECK(check_releases(registry));
   CUDAENV_CHECK(check_architectures(registry));
+  CUDAENV_CHECK(check_compat(registry));
   CUDAENV_CHECK(check_gpus(registry));
   for (const core::ComponentRow& row : registry.components)
     if (const std::string fault = component_fault(registry, row); !fault.empty())

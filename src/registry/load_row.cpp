@@ -57,8 +57,8 @@ Row::Row(const File& file, Arena& arena, std::string_view title, const base::Val
     : m_file(file), m_arena(arena), m_value(value) {
   if (const auto* elements = value.as_array()) {
     m_value = named(*elements, columns);
-    if (elements->size() != columns.size())
-      m_fault = fmt::format("has {} elements, not {}", elements->size(), columns.size());
+    if (elements->size() > columns.size())
+      m_fault = fmt::format("has {} elements, more than {}", elements->size(), columns.size());
   } else if (!value.as_object()) {
     m_fault = "is neither a table nor an array";
   }
@@ -190,25 +190,30 @@ std::string_view Row::confidence_if_there() {
   return word;
 }
 
-std::vector<std::uint16_t> Row::codes_if_there(std::string_view key) {
-  std::vector<std::uint16_t> codes;
+// `one` is what an element is called in errors.
+std::vector<std::uint16_t> Row::ascending_numbers(std::string_view key, std::string_view one) {
+  std::vector<std::uint16_t> numbers;
   const base::Value* value = find(key);
-  if (!value) return codes;
-  const auto* elements = value->as_array();
+  const auto* elements = value ? value->as_array() : nullptr;
   if (!elements) {
-    fault_at(key, "an array of architectures");
-    return codes;
+    fault_at(key, "an array");
+    return numbers;
   }
   for (const base::Value& element : *elements) {
-    const std::int64_t* code = element.as_integer();
-    if (!code || *code < 10 || *code > 999)
-      fault(fmt::format("{} holds {}, not an architecture", key, shown(&element)));
-    codes.push_back(code ? static_cast<std::uint16_t>(*code) : std::uint16_t{0});
+    const std::int64_t* number = element.as_integer();
+    if (!number || *number < 10 || *number > 999) fault(fmt::format("{} holds {}, not {}", key, shown(&element), one));
+    numbers.push_back(number ? static_cast<std::uint16_t>(*number) : std::uint16_t{0});
   }
-  if (std::adjacent_find(codes.begin(), codes.end(), std::greater_equal<>{}) != codes.end())
+  if (std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>{}) != numbers.end())
     fault(fmt::format("{} is not ascending", key));
-  return codes;
+  return numbers;
 }
+
+std::vector<std::uint16_t> Row::codes_if_there(std::string_view key) {
+  return find(key) ? ascending_numbers(key, "an architecture") : std::vector<std::uint16_t>{};
+}
+
+std::vector<std::uint16_t> Row::branches(std::string_view key) { return ascending_numbers(key, "a driver branch"); }
 
 std::vector<std::string_view> Row::texts_if_there(std::string_view key) {
   std::vector<std::string_view> texts;

@@ -45,8 +45,9 @@ bool is_date(std::string_view text);
 // finish(). Getters named ..._if_there return the empty value for a missing key without a fault.
 class Row {
  public:
-  // A row is a table, or an array whose elements are the values of `columns` in that order. `title` is what
-  // a row of this table is called in errors, together with the value of its first column.
+  // A row is a table, or an array whose elements are the values of `columns` in that order; the last ones may be
+  // left out as a key of a table may. `title` is what a row of this table is called in errors, together with the
+  // value of its first column.
   Row(const File& file, Arena& arena, std::string_view title, const base::Value& value,
       std::span<const std::string_view> columns);
 
@@ -68,6 +69,7 @@ class Row {
   std::string_view source();                               // ids of the file's sources, spaces between
   std::string_view confidence_if_there();                  // one of the words in SCHEMA.md
   std::vector<std::uint16_t> codes_if_there(std::string_view key);
+  std::vector<std::uint16_t> branches(std::string_view key);  // of drivers
   std::vector<std::string_view> texts_if_there(std::string_view key);
 
   void fault(std::string what);
@@ -77,6 +79,7 @@ class Row {
 
  private:
   const base::Value* find(std::string_view key);
+  std::vector<std::uint16_t> ascending_numbers(std::string_view key, std::string_view one);
   void fault_at(std::string_view key, std::string_view expected);
 
   const File& m_file;

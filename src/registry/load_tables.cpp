@@ -73,12 +73,13 @@ Result<void> read_drivers(const File& file, Tables& tables) {
     const core::MajorRow major{.major = row.number("major"),
                                .minor_version_compatible = row.flag("minor_version_compatible"),
                                .minimum_driver = row.version_if_there("driver"),
-                               .source = row.source()};
+                               .source = row.source(),
+                               .minimum_windows_driver = row.version_if_there("windows_driver")};
     if (major.minor_version_compatible && !major.minimum_driver) row.fault("has no driver");
     return major;
   }));
   static constexpr std::array<std::string_view, 1> k_branch_columns{"branch"};
-  return read_rows(file, "branch", k_branch_columns, tables.arena, tables.driver_branches, [](Row& row) {
+  CUDAENV_CHECK(read_rows(file, "branch", k_branch_columns, tables.arena, tables.driver_branches, [](Row& row) {
     const auto [cuda_major, cuda_minor] = row.minor("cuda");
     return core::DriverBranchRow{.branch = row.number("branch"),
                                  .cuda_major = cuda_major,
@@ -86,6 +87,16 @@ Result<void> read_drivers(const File& file, Tables& tables) {
                                  .oldest_gpu = row.capability("oldest_gpu"),
                                  .certain = row.confidence_if_there().empty(),
                                  .source = row.source()};
+  }));
+  static constexpr std::array<std::string_view, 1> k_compat_columns{"minor"};
+  return read_rows(file, "compat", k_compat_columns, tables.arena, tables.compat, [&](Row& row) {
+    const auto [major, minor] = row.minor("minor");
+    const core::CompatRow compat{.major = major,
+                                 .minor = minor,
+                                 .branches = kept(tables.code_lists, row.branches("branches")),
+                                 .source = row.source()};
+    row.confidence_if_there();
+    return compat;
   });
 }
 
@@ -114,16 +125,24 @@ Result<void> read_gpus(const File& file, Tables& tables) {
     row.confidence_if_there();
     row.texts_if_there("chips");
     row.source();
-    return core::ChipRow{.capability = row.capability("capability"),
-                         .generation = row.text("generation"),
-                         .last_driver_branch = row.number_if_there("last_driver_branch"),
-                         .first_driver_branch = row.number_if_there("first_driver_branch"),
-                         .former_capability = row.capability_if_there("former_capability")};
+    const core::ChipRow chip{.capability = row.capability("capability"),
+                             .generation = row.text("generation"),
+                             .last_driver_branch = row.number_if_there("last_driver_branch"),
+                             .first_driver_branch = row.number_if_there("first_driver_branch"),
+                             .former_capability = row.capability_if_there("former_capability"),
+                             .is_tegra = row.flag_if_there("integrated")};
+    if (chip.is_tegra && (chip.first_driver_branch != 0 || chip.last_driver_branch != 0))
+      row.fault("is integrated, and yet has driver branches");
+    return chip;
   }));
-  static constexpr std::array<std::string_view, 3> k_gpu_columns{"name", "capability", "source"};
+  static constexpr std::array<std::string_view, 4> k_gpu_columns{"name", "capability", "source", "class"};
   return read_rows(file, "gpu", k_gpu_columns, tables.arena, tables.gpus, [](Row& row) {
     row.source();
-    return core::GpuRow{.name = row.text("name"), .capability = row.capability("capability")};
+    const std::string_view product_class = row.text_if_there("class");
+    if (!product_class.empty() && product_class != "data-center")
+      row.fault(fmt::format("class is \"{}\", not \"data-center\"", product_class));
+    return core::GpuRow{
+        .name = row.text("name"), .capability = row.capability("capability"), .is_data_center = !product_class.empty()};
   });
 }
 

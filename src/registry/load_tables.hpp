@@ -27,6 +27,7 @@ struct Tables {
   std::vector<core::HostCompilerRow> host_compilers;
   std::vector<core::ComponentRow> components;
   std::vector<core::SourceRow> sources;
+  std::vector<core::CompatRow> compat;
 };
 
 // Reads one kind of file into its tables. Rows are checked one by one; order, uniqueness and references

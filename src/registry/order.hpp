@@ -14,6 +14,9 @@ namespace cudaenv::registry {
 constexpr bool before(const core::ReleaseRow& a, const core::ReleaseRow& b) { return a.release < b.release; }
 constexpr bool before(const core::MajorRow& a, const core::MajorRow& b) { return a.major < b.major; }
 constexpr bool before(const core::DriverBranchRow& a, const core::DriverBranchRow& b) { return a.branch < b.branch; }
+constexpr bool before(const core::CompatRow& a, const core::CompatRow& b) {
+  return std::pair(a.major, a.minor) < std::pair(b.major, b.minor);
+}
 constexpr bool before(const core::ToolkitArchitecturesRow& a, const core::ToolkitArchitecturesRow& b) {
   return std::pair(a.major, a.minor) < std::pair(b.major, b.minor);
 }

@@ -90,6 +90,30 @@ TEST(Builtin, MinorVersionCompatibilityStartsWith11) {
   EXPECT_EQ(find_major(facts(), 13)->minimum_driver, dotted("580.65.06"));
 }
 
+TEST(Builtin, MinorVersionCompatibilityHasItsOwnMinimumOnWindows) {
+  EXPECT_EQ(find_major(facts(), 11)->minimum_windows_driver, dotted("452.39"));
+  EXPECT_EQ(find_major(facts(), 12)->minimum_windows_driver, dotted("527.41"));
+  EXPECT_FALSE(find_major(facts(), 13)->minimum_windows_driver);
+}
+
+TEST(Builtin, ChipsOfJetsonAreTegra) {
+  std::vector<std::uint16_t> codes;
+  for (const ChipRow& row : facts().chips)
+    if (row.is_tegra) codes.push_back(architecture_code(row.capability));
+  EXPECT_EQ(codes, (std::vector<std::uint16_t>{32, 53, 62, 72, 87, 101, 110}));
+}
+
+TEST(Builtin, AChipComesWithTheDriverBranchOfItsFirstToolkit) {
+  for (const ChipRow& chip : facts().chips) {
+    if (chip.first_driver_branch == 0) continue;
+    const auto* branch = find_driver_branch(facts(), chip.first_driver_branch);
+    ASSERT_NE(branch, nullptr) << chip.first_driver_branch;
+    const ToolkitRange range = toolkits_for(facts(), chip.capability);
+    EXPECT_EQ((Minor{range.oldest->major, range.oldest->minor}), (Minor{branch->cuda_major, branch->cuda_minor}))
+        << chip.first_driver_branch;
+  }
+}
+
 TEST(Builtin, DriverBranch565ReportsTheToolkitThatNeverWas) {
   const DriverBranchRow* row = find_driver_branch(facts(), 565);
   ASSERT_NE(row, nullptr);
@@ -125,6 +149,7 @@ TEST(Builtin, TablesAreStrictlySorted) {
   EXPECT_TRUE(registry::is_strictly_sorted(facts().pci));
   EXPECT_TRUE(registry::is_strictly_sorted(facts().host_compilers));
   EXPECT_TRUE(registry::is_strictly_sorted(facts().components));
+  EXPECT_TRUE(registry::is_strictly_sorted(facts().compat));
   EXPECT_TRUE(registry::is_strictly_sorted(facts().sources));
 }
 

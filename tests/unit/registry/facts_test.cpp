@@ -66,6 +66,17 @@ TEST(Facts, EveryToolkitIsARelease) {
   }
 }
 
+TEST(Facts, EveryMajorHasItsMinimumDrivers) {
+  READ_OR_SKIP(toolkits, "facts/toolkits.toml");
+  for (const base::Value& major : rows_of(*toolkits, "major")) {
+    const auto number = static_cast<std::uint32_t>(*major.find("major")->as_integer());
+    const core::MajorRow* row = core::find_major(registry::builtin(), number);
+    ASSERT_NE(row, nullptr) << number;
+    EXPECT_EQ(row->minimum_driver, dotted(major.text("min_driver_linux"))) << number;
+    EXPECT_EQ(row->minimum_windows_driver, dotted(major.text("min_driver_windows"))) << number;
+  }
+}
+
 TEST(Facts, EveryDriverBranchIsThere) {
   READ_OR_SKIP(toolkits, "facts/toolkits.toml");
   for (const base::Value& branch : rows_of(*toolkits, "driver_branch")) {
@@ -97,8 +108,10 @@ TEST(Facts, EveryGpuNameIsThere) {
   for (const base::Value& gpu : rows_of(*gpus, "gpu")) {
     const core::DottedVersion capability = dotted(gpu.text("cc"));
     const auto rows = core::gpus_named(registry::builtin(), gpu.text("name"));
+    const bool is_data_center = gpu.text("class") == "data center" || gpu.text("class") == "DGX";
     EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [&](const core::GpuRow& row) {
-      return row.capability.major == capability[0] && row.capability.minor == capability[1];
+      return row.capability.major == capability[0] && row.capability.minor == capability[1] &&
+             row.is_data_center == is_data_center;
     })) << gpu.text("name");
   }
 }

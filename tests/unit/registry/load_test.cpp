@@ -31,6 +31,9 @@ Files valid_files() {
 branch = [
   { branch = 550, cuda = "12.4", oldest_gpu = "5.0", source = "guide" },
 ]
+compat = [
+  { minor = "12.5", branches = [550], source = "guide" },
+]
 )");
   add("architectures.toml", R"(toolkit = [
   { minor = "12.4", base = [50, 90], suffixed = ["90a"], deprecated = [50], default = 50, ptx_isa = "8.4", source = "list" },
@@ -82,6 +85,17 @@ TEST(Load, TakesAValidSetInAnyOrderOfRows) {
   EXPECT_EQ(core::find_source(registry, "list")->description, "a list");
   EXPECT_EQ(core::capability_of_name(registry, "NVIDIA ANT 2"), (core::ComputeCapability{5, 0}));
   EXPECT_EQ(core::host_compilers_of(registry, {12, 4, 0})->newest_clang, 0);
+  EXPECT_NE(core::find_compat(registry, {12, 5}, 550), nullptr);
+  EXPECT_FALSE(core::find_chip(registry, {5, 0})->is_tegra);
+}
+
+TEST(Load, AProductForDataCentersIsMarkedBehindItsSource) {
+  Files files = valid_files();
+  replace(files["gpus.toml"], R"("9.0", "list"])", R"("9.0", "list", "data-center"])");
+  const auto owned = load(files);
+  ASSERT_TRUE(owned) << owned.error().message;
+  EXPECT_TRUE(core::is_data_center((*owned)->view(), "Zebra 1", {9, 0}));
+  EXPECT_FALSE(core::is_data_center((*owned)->view(), "ant 2", {5, 0}));
 }
 
 TEST(Load, FollowsNeedsToTheirEnd) {
@@ -183,16 +197,25 @@ INSTANTIATE_TEST_SUITE_P(
                   "release \"12.4.0\": has a manifest digest, but no archives"}),
     name_of);
 
-INSTANTIATE_TEST_SUITE_P(OfADriverRow, Fault,
-                         testing::Values(FaultCase{"MajorWithoutDriver", "drivers.toml", "driver = \"525.60.13\", ", "",
-                                                   "major 12: has no driver"},
-                                         FaultCase{"Cuda", "drivers.toml", "\"12.4\"", "\"12\"",
-                                                   "branch 550: cuda is \"12\", not two numbers with a dot between"},
-                                         FaultCase{"Branch", "drivers.toml", "branch = 550", "branch = 0",
-                                                   "branch 0: branch is 0, not a number from 1 to 65535"},
-                                         FaultCase{"NoSuchChip", "drivers.toml", "\"5.0\"", "\"5.2\"",
-                                                   "branch 550: capability 5.2 has no chip in gpus.toml"}),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    OfADriverRow, Fault,
+    testing::Values(
+        FaultCase{"MajorWithoutDriver", "drivers.toml", "driver = \"525.60.13\", ", "", "major 12: has no driver"},
+        FaultCase{"Cuda", "drivers.toml", "\"12.4\"", "\"12\"",
+                  "branch 550: cuda is \"12\", not two numbers with a dot between"},
+        FaultCase{"Branch", "drivers.toml", "branch = 550", "branch = 0",
+                  "branch 0: branch is 0, not a number from 1 to 65535"},
+        FaultCase{"WindowsDriver", "drivers.toml", "\"525.60.13\"", "\"525.60.13\", windows_driver = \"x\"",
+                  "major 12: windows_driver is \"x\", not a version number"},
+        FaultCase{"CompatBranches", "drivers.toml", "[550]", "550", "compat \"12.5\": branches is 550, not an array"},
+        FaultCase{"CompatBranch", "drivers.toml", "[550]", "[5]",
+                  "compat \"12.5\": branches holds 5, not a driver branch"},
+        FaultCase{"CompatBranchUnknown", "drivers.toml", "[550]", "[545]", "compat \"12.5\": branch 545 has no row"},
+        FaultCase{"CompatForNewBranch", "drivers.toml", "\"12.5\"", "\"12.4\"",
+                  "compat \"12.4\": branch 550 is as new itself"},
+        FaultCase{"NoSuchChip", "drivers.toml", "\"5.0\"", "\"5.2\"",
+                  "branch 550: capability 5.2 has no chip in gpus.toml"}),
+    name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     OfAnArchitectureRow, Fault,
@@ -220,7 +243,14 @@ INSTANTIATE_TEST_SUITE_P(
                     FaultCase{"NoSuchChip", "gpus.toml", "[\"ant 2\", \"5.0\"", "[\"ant 2\", \"5.2\"",
                               "gpu \"ant 2\": capability 5.2 has no chip in gpus.toml"},
                     FaultCase{"Elements", "gpus.toml", "\"5.0\", \"list\"]", "\"5.0\"]",
-                              "gpu \"ant 2\": has 2 elements, not 3"},
+                              "gpu \"ant 2\": source is nothing, not a text"},
+                    FaultCase{"TooManyElements", "gpus.toml", "\"5.0\", \"list\"]", "\"5.0\", \"list\", \"x\", \"x\"]",
+                              "gpu \"ant 2\": has 5 elements, more than 4"},
+                    FaultCase{"ProductClass", "gpus.toml", "\"5.0\", \"list\"]", "\"5.0\", \"list\", \"toy\"]",
+                              "gpu \"ant 2\": class is \"toy\", not \"data-center\""},
+                    FaultCase{"IntegratedWithDriverBranch", "gpus.toml", "last_driver_branch",
+                              "integrated = true, last_driver_branch",
+                              "chip \"5.0\": is integrated, and yet has driver branches"},
                     FaultCase{"ChipTwice", "gpus.toml", "capability = \"9.0\"", "capability = \"5.0\"",
                               "chip \"5.0\": stands twice"},
                     FaultCase{"FormerCapability", "gpus.toml", "chips = []", "former_capability = \"8.0\"",

@@ -214,6 +214,65 @@ TEST(ArchitectureCode, IsTheCapabilityWithoutTheDot) {
   EXPECT_EQ(capability_of_code(103), (ComputeCapability{10, 3}));
 }
 
+TEST(IsDataCenter, GoesByNameAndCapability) {
+  EXPECT_TRUE(is_data_center(facts(), "NVIDIA A100-SXM4-80GB", {8, 0}));
+  EXPECT_TRUE(is_data_center(facts(), "Tesla V100-SXM2-16GB", {7, 0}));
+  EXPECT_TRUE(is_data_center(facts(), "NVIDIA GB10", {12, 1}));
+  EXPECT_FALSE(is_data_center(facts(), "NVIDIA A100-SXM4-80GB", {8, 6}));
+  EXPECT_FALSE(is_data_center(facts(), "NVIDIA GeForce RTX 4090", {8, 9}));
+  EXPECT_FALSE(is_data_center(facts(), "", {8, 0}));
+}
+
+// --- Drivers ---
+
+struct BranchCase {
+  const char* name;
+  const char* driver;
+  DriverNumbers numbers;
+  std::uint32_t expected;  // 0: none
+};
+
+class BranchOf : public testing::TestWithParam<BranchCase> {};
+
+TEST_P(BranchOf, ADriver) {
+  const DriverBranchRow* row = branch_of(facts(), *parse_dotted_version(GetParam().driver), GetParam().numbers);
+  EXPECT_EQ(row ? row->branch : 0, GetParam().expected);
+}
+
+constexpr DriverNumbers k_linux = DriverNumbers::of_linux;
+constexpr DriverNumbers k_windows = DriverNumbers::of_windows;
+
+INSTANTIATE_TEST_SUITE_P(Registry, BranchOf,
+                         testing::Values(BranchCase{"Exact", "550.54.14", k_linux, 550},
+                                         BranchCase{"Newest", "620.70.06", k_linux, 620},
+                                         BranchCase{"BetweenTwo", "553.10", k_linux, 550},
+                                         BranchCase{"PastTheNewest", "640.10", k_linux, 0},
+                                         BranchCase{"JustPastTheNewest", "621.10", k_linux, 0},
+                                         BranchCase{"BeforeTheOldest", "340.108", k_linux, 0},
+                                         BranchCase{"Windows551", "551.61", k_windows, 550},
+                                         BranchCase{"Windows596", "596.21", k_windows, 595},
+                                         BranchCase{"Windows616", "616.41", k_windows, 615},
+                                         BranchCase{"WindowsOfTheNewest", "622.10", k_windows, 620},
+                                         BranchCase{"WindowsPastTheNewest", "625.10", k_windows, 0},
+                                         BranchCase{"WindowsBeforeTheOldest", "381.65", k_windows, 0}),
+                         [](const auto& test) { return name_of(test); });
+
+TEST(BranchOfNothing, IsNone) {
+  EXPECT_EQ(branch_of(facts(), {}, k_linux), nullptr);
+  EXPECT_EQ(branch_of({}, *parse_dotted_version("550.54"), k_windows), nullptr);
+}
+
+TEST(CompatPackages, AreThoseOfTheBranch) {
+  std::vector<std::string> minors;
+  for (const CompatRow* row : compat_packages_for(facts(), 580))
+    minors.push_back(to_text(Minor{row->major, row->minor}));
+  EXPECT_EQ(minors, (std::vector<std::string>{"13.1", "13.2", "13.3", "13.4"}));
+  EXPECT_TRUE(compat_packages_for(facts(), 550).empty());
+  EXPECT_NE(find_compat(facts(), {13, 0}, 570), nullptr);
+  EXPECT_EQ(find_compat(facts(), {13, 0}, 580), nullptr);
+  EXPECT_EQ(find_compat(facts(), {13, 5}, 580), nullptr);
+}
+
 // --- Single rows ---
 
 TEST(FindRow, IsNullWhereNothingIsKnown) {
