@@ -12,6 +12,17 @@ inline constexpr const char* k_shared_root =
 inline constexpr const char* k_version = "CUDAENV_VERSION";      // the selection, before any file
 inline constexpr const char* k_host_root = "CUDAENV_HOST_ROOT";  // prefix for /proc, /sys, /etc and /dev files
 inline constexpr const char* k_accept_manifest = "CUDAENV_ACCEPT_MANIFEST";  // digest of a manifest to accept, or "any"
+inline constexpr const char* k_gate = "CUDAENV_GATE";                        // gate.mode for one shell
+inline constexpr const char* k_override_driver = "CUDAENV_OVERRIDE_DRIVER";  // a driver to take for granted, or "none"
+inline constexpr const char* k_override_gpus = "CUDAENV_OVERRIDE_GPUS";      // GPUs to take for granted, or "none"
+inline constexpr const char* k_driver_path = "CUDAENV_DRIVER_PATH";       // where libcuda and NVML are looked for first
+inline constexpr const char* k_visible_devices = "CUDA_VISIBLE_DEVICES";  // NVIDIA's: the GPUs that programs may use
+inline constexpr const char* k_device_order = "CUDA_DEVICE_ORDER";        // NVIDIA's: how they are counted
+
+// All that has a part in what the gate says.
+inline constexpr const char* k_of_the_gate[] = {
+    k_gate,        "CUDAENV_GATE_MODE", "CUDAENV_GATE_LIMITED", k_override_driver, k_override_gpus,
+    k_driver_path, k_host_root,         k_visible_devices,      k_device_order,    "LD_LIBRARY_PATH"};
 
 // Written for a tool.
 inline constexpr const char* k_active = "CUDAENV_ACTIVE";     // name of the toolkit in force

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/machine.hpp"
 
+#include <algorithm>
+
 #include <sys/utsname.h>
+
+#include <fmt/format.h>
 
 #include "base/env_names.hpp"
 #include "base/files.hpp"
+#include "core/tegra_signs.hpp"
 
 namespace cudaenv::store {
 namespace {
 
-// A Tegra marks itself in a release file of its image and in its device tree. Source: compat_rules, Jetson.
 bool is_tegra(const std::string& host_root) {
-  if (base::path_exists(host_root + "/etc/nv_tegra_release")) return true;
-  const auto compatible = base::read_file(host_root + "/proc/device-tree/compatible", 4096);
-  return compatible && *compatible && (*compatible)->find("nvidia,tegra") != std::string::npos;
+  constexpr std::uint64_t k_most = 4096;
+  return std::any_of(core::k_tegra_signs.begin(), core::k_tegra_signs.end(), [&](const core::TegraSign& sign) {
+    const base::Path path = fmt::format("{}{}", host_root, sign.path);
+    if (sign.content.empty()) return base::path_exists(path);
+    const auto content = base::read_file(path, k_most);
+    return content && *content && (*content)->find(sign.content) != std::string::npos;
+  });
 }
 
 }  // namespace

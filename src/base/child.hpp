@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "base/result.hpp"
+
+namespace cudaenv::base {
+
+// How a child process ended, and what it had said by then.
+struct ChildOutcome {
+  enum class End { exited, killed, timed_out };
+  End end = End::exited;
+  int number = 0;  // exited: its status; killed: the signal
+  std::string output;
+};
+
+// Runs `body` in a forked child and collects what it writes to the descriptor it is given; its return value is the exit
+// status. The child has no standard streams and dies with this process. At the deadline, or when it has written more
+// than `most` bytes, it is killed; one that cannot be killed (a driver that hangs) is left behind, not waited for.
+// ErrorKind::internal if there can be no child. For a process with one thread.
+[[nodiscard]] Result<ChildOutcome> run_child(const std::function<int(int output)>& body,
+                                             std::chrono::milliseconds deadline, std::size_t most = 1 << 20);
+
+}  // namespace cudaenv::base
