@@ -165,7 +165,9 @@ inline std::vector<std::string> make_project(const fs::path& top, const std::str
   write_file(project / ".cuda-version", "12\n");
   fs::create_directories(project / "a/b/c");
   fs::current_path(project / "a/b/c");
-  return {"HOME=" + (top / "home").string(), "PATH=/usr/bin:/bin", "PWD=" + (project / "a/b/c").string(),
+  fs::create_directories(top / "run");
+  fs::permissions(top / "run", fs::perms(0700));
+  return {"XDG_RUNTIME_DIR=" + (top / "run").string(), "HOME=" + (top / "home").string(), "PATH=/usr/bin:/bin", "PWD=" + (project / "a/b/c").string(),
           "CUDAENV_SHARED_ROOT="};
 }
 

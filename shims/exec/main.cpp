@@ -39,16 +39,19 @@ constexpr unsigned k_most_shims = 20;  // one started by another, before it is t
 // All state. Static, not on the stack, as a tool may be started with a very small one; the large buffers in it
 // are never cleared, so that their pages stay untouched.
 struct Shim {
-  Shim() : selector(system, roots) {}
+  Shim() : selector(system, roots), gate(system, roots) {}
 
   ShimSystem system;
   OwnFile own;
   core::Roots roots;
   core::Selector<ShimSystem> selector;
+  Gate gate;
   core::PathText program;
   core::FixedText<4096 + 16> cuda_home;
   core::FixedText<4096 + 16> cuda_path;
   core::FixedText<64> depth;
+  core::FixedText<512> shim_option;
+  core::FixedText<4096 + 16> own_root;
   core::ProblemText problem;
   core::FixedText<32768> printed;
 };
@@ -113,13 +116,35 @@ int start(Shim& shim, char** argv, const Setting* settings, std::size_t count) {
   return tell(shim, error == ENOENT ? ExitCode::no_command : ExitCode::cannot_start);
 }
 
+// Becomes `cudaenv exec`, which asks driver and GPU, keeps the answer, and starts the tool as this shim would have
+// done, or says why not. Returns only if that program cannot be started.
+void hand_over(Shim& shim, int argument_count, char** argv, std::string_view tool, Setting depth) {
+  const char* own_root = shim.system.variable(env_names::k_root);
+  const bool is_root_from_here = !own_root || !*own_root;
+  shim.own_root.append(env_names::k_root).append('=').append(shim.roots.own.view());
+  const Setting settings[2] = {depth, {shim.own_root.c_str(), std::strlen(env_names::k_root)}};
+  char** environment = static_cast<char**>(alloca(environment_capacity(environ, 2) * sizeof(char*)));
+  set_variables(environ, settings, is_root_from_here ? 2 : 1, environment);
+
+  shim.shim_option.assign("--shim=").append(tool);
+  const char* before[] = {"cudaenv", "exec", shim.shim_option.c_str(), "--root-from-shim", "--"};
+  constexpr std::size_t k_before = sizeof before / sizeof before[0];
+  char** arguments = static_cast<char**>(alloca((k_before + static_cast<std::size_t>(argument_count)) * sizeof(char*)));
+  char** end = arguments;
+  for (std::size_t i = 0; i < k_before; ++i)
+    if (i != 3 || is_root_from_here) *end++ = const_cast<char*>(before[i]);
+  for (int i = 1; i <= argument_count; ++i) *end++ = argv[i];  // the null pointer at the end too
+  shim.program.assign(shim.own.root().empty() ? shim.roots.own.view() : shim.own.root()).append(core::k_program_name);
+  ::execve(shim.program.c_str(), arguments, environment);
+}
+
 template <std::size_t N>
 Setting setting(core::FixedText<N>& text, std::string_view name, std::string_view value) {
   text.append(name).append('=').append(value);
   return {text.c_str(), name.size()};
 }
 
-int run(Shim& shim, char** argv, std::string_view tool) {
+int run(Shim& shim, int argument_count, char** argv, std::string_view tool) {
   const unsigned depth = depth_of(shim.system);
   if (depth >= k_most_shims) return tell_loop(shim, tool);
   shim.depth.append(env_names::k_depth).append('=').append_number(depth + 1);
@@ -132,7 +157,7 @@ int run(Shim& shim, char** argv, std::string_view tool) {
     return tell(shim);
   }
 
-  const core::Selection selection = shim.selector.select();
+  core::Selection selection = shim.selector.select();
   const auto is_own = [&](const struct stat& info) { return shim.own.is_same(info); };
   switch (selection.status) {
     case core::SelectionStatus::system:
@@ -144,13 +169,17 @@ int run(Shim& shim, char** argv, std::string_view tool) {
       core::describe_problem(selection, shim.selector, std::strerror(selection.system_error), shim.problem);
       return tell(shim);
   }
-  if (!find_in_toolkit(selection.directory, tool, shim.program)) return tell_missing_tool(shim, selection, tool);
-  if (gate_verdict(selection) == GateVerdict::refused) {
-    core::append_toolkit(shim.problem.message, selection.name);
-    shim.problem.message.append(" does not run on this machine");
-    shim.problem.hint.append("cudaenv check ").append(selection.name);
-    return tell(shim, ExitCode::cannot_start);
+  // What `auto` stands for is for the gate to say.
+  bool is_open = selection.spec.kind == core::SpecKind::automatic;
+  if (!is_open && !find_in_toolkit(selection.directory, tool, shim.program))
+    return tell_missing_tool(shim, selection, tool);
+  // Without a program to ask nothing is known, and what is not known passes.
+  if (shim.system.is_trusted() && !shim.gate.knows_to_pass(selection)) {
+    hand_over(shim, argument_count, argv, tool, settings[0]);
+    is_open = true;
   }
+  if (is_open && !find_in_toolkit(selection.directory, tool, shim.program))
+    return tell_missing_tool(shim, selection, tool);
   settings[1] = setting(shim.cuda_home, env_names::k_cuda_home, selection.directory);
   settings[2] = setting(shim.cuda_path, env_names::k_cuda_path, selection.directory);
   return start(shim, argv, settings, 3);
@@ -168,7 +197,7 @@ int shim_main(int argument_count, char** argv) {
     shim.problem.hint.append("cudaenv help");
     return tell(shim, ExitCode::usage);
   }
-  return run(shim, argv, tool);
+  return run(shim, argument_count, argv, tool);
 }
 
 }  // namespace cudaenv::shim

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/dot_part.hpp"
+#include "base/exit_code.hpp"
 #include "base/text.hpp"
 
 namespace cudaenv::base {
@@ -28,6 +29,11 @@ Error replace_process(const std::vector<std::string>& command, const Environment
   const int reason = errno;
   return Error{reason == ENOENT ? ErrorKind::no_command : ErrorKind::execution,
                fmt::format("cannot start {}: {}", escaped(command.front()), std::strerror(reason))};
+}
+
+int become_program(const std::vector<std::string>& command, const Environment& environment, int output) {
+  if (::dup2(output, STDOUT_FILENO) < 0) return static_cast<int>(ExitCode::cannot_start);
+  return static_cast<int>(exit_code_of(replace_process(command, environment).kind));
 }
 
 Result<Path> own_program() { return link_target("/proc/self/exe"); }

@@ -14,6 +14,10 @@ namespace cudaenv::base {
 // that fails.
 Error replace_process(const std::vector<std::string>& command, const Environment& environment);
 
+// For a child of run_child(): the same with the program's own path, and what it prints to its standard output going to
+// `output`. Returns the exit status of a child that could not.
+int become_program(const std::vector<std::string>& command, const Environment& environment, int output);
+
 // The real path of the running program.
 [[nodiscard]] Result<Path> own_program();
 

@@ -62,7 +62,7 @@ void bind(CLI::App&, RehashOptions&) {}
 void bind(CLI::App& app, PinOptions& options) {
   option(app, "spec", options.spec, "12, 12.8, 12.8.1, latest, system, or the name of an adopted toolkit");
   app.add_flag("--unset", options.unset, "remove the file");
-  app.add_flag("--force", options.force, "set what is not installed too");
+  app.add_flag("--force", options.force, "set what is not installed too, or what the gate refuses");
 }
 
 void bind(CLI::App& app, WhichOptions& options) {
@@ -76,7 +76,21 @@ void bind(CLI::App& app, PrefixOptions& options) {
 }
 void bind(CLI::App& app, ExecOptions& options) {
   option(app, "-v,--version", options.spec, "which toolkit; default: the selected one");
+  const auto for_shims = [&](const char* name) { app.get_option(name)->group(""); };
+  option(app, "--shim", options.shim, "the tool that a shim stands for");
+  for_shims("--shim");
+  app.add_flag("--root-from-shim", options.is_root_from_shim, "CUDAENV_ROOT was set by the shim");
+  for_shims("--root-from-shim");
 }
+
+void bind(CLI::App& app, CheckOptions& options) {
+  app.add_option("spec", options.specs, "12, 12.8, latest, or an adopted toolkit; default: all installed");
+  option(app, "--driver", options.driver, "another machine's driver: 550.54.14, or none");
+  list_option(app, "--gpu", options.gpus, "GPU", "another machine's GPU: 8.6, or \"RTX 4090\"; or none");
+  app.add_flag("--json", options.json, "one JSON document");
+}
+
+void bind(CLI::App& app, InfoOptions& options) { app.add_flag("--json", options.json, "one JSON document"); }
 
 void bind(CLI::App& app, EnvOptions& options) {
   option(app, "spec", options.spec, "which toolkit; default: the selected one");

@@ -6,9 +6,17 @@
 #include "base/process.hpp"
 #include "cli/parser.hpp"
 #include "commands/facts.hpp"
+#include "commands/machine.hpp"
 
 namespace cudaenv::cli {
 namespace {
+
+bool is_in_libexec(const base::Path& program) { return program.parent_path().filename() == "cudaenv"; }
+
+// Of the installer, the cudaenv that it belongs to.
+base::Path main_program_of(const base::Path& program) {
+  return is_in_libexec(program) ? program.parent_path().parent_path().parent_path() / "bin" / "cudaenv" : program;
+}
 
 Result<ExitCode> run(const Invocation& invocation, const std::vector<std::string>& arguments,
                      const base::Environment& environment, base::Output& output, const Dispatch& dispatch) {
@@ -23,7 +31,9 @@ Result<ExitCode> run(const Invocation& invocation, const std::vector<std::string
   CUDAENV_TRY(roots, store::locate_roots(environment));
   CUDAENV_TRY(program, base::own_program());
   commands::Facts facts(roots, output);
-  commands::App app{environment, output, roots, program, libexec_of(program) / "cudaenv-shim", facts};
+  commands::Machine machine(environment, roots, facts, output);
+  commands::App app{environment, output, roots, program, main_program_of(program), libexec_of(program) / "cudaenv-shim",
+                    facts,       machine};
   return dispatch(*invocation.options, app, arguments);
 }
 
@@ -31,8 +41,7 @@ Result<ExitCode> run(const Invocation& invocation, const std::vector<std::string
 
 base::Path libexec_of(const base::Path& program) {
   const base::Path directory = program.parent_path();
-  // The installer lies in libexec itself.
-  return directory.filename() == "cudaenv" ? directory : directory.parent_path() / "libexec" / "cudaenv";
+  return is_in_libexec(program) ? directory : directory.parent_path() / "libexec" / "cudaenv";
 }
 
 int run_program(int argument_count, char** argument_values, const Dispatch& dispatch) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/activation.hpp"
 
+#include "commands/gate.hpp"
+
 namespace cudaenv::commands {
 
-Result<core::EnvPlan> plan_activation(App& app, const store::Selected& selected) {
+Result<core::EnvPlan> plan_activation(App& app, const store::Selected& selected, std::string instead) {
   CUDAENV_TRY(settings, settings_for(app, selected));
+  CUDAENV_CHECK(pass_gate(app, selected, settings, {.instead = std::move(instead)}));
   core::EnvironmentSettings wanted;
   wanted.library_path = settings.library_path();
   wanted.compiler_paths = settings.is_on("env.compiler_paths");

@@ -9,7 +9,8 @@
 
 namespace cudaenv::commands {
 
-// The plan that turns the present environment into that of the selection.
-[[nodiscard]] Result<core::EnvPlan> plan_activation(App& app, const store::Selected& selected);
+// The plan that turns the present environment into that of the selection, if the gate lets it pass.
+// `instead`: see Passage.
+[[nodiscard]] Result<core::EnvPlan> plan_activation(App& app, const store::Selected& selected, std::string instead);
 
 }  // namespace cudaenv::commands

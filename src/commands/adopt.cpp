@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "base/json.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "commands/run.hpp"
-#include "core/registry_lookup.hpp"
+#include "commands/toolkit_release.hpp"
 #include "core/version_text.hpp"
 #include "store/shims.hpp"
 #include "store/staging.hpp"
@@ -19,40 +18,6 @@
 
 namespace cudaenv::commands {
 namespace {
-
-// The release that an installer's version.json or an old version.txt names.
-std::optional<core::Version> recorded_release(const base::Path& directory) {
-  if (const auto text = base::read_file(directory / "version.json", 1 << 20); text && *text) {
-    const auto document = base::parse_json(**text);
-    const base::Value* cuda = document ? document->find("cuda") : nullptr;
-    if (cuda)
-      if (const auto release = core::parse_version(cuda->text("version"))) return release;
-  }
-  if (const auto text = base::read_file(directory / "version.txt", 1 << 16); text && *text) {
-    const std::string_view line = base::trimmed(**text);  // CUDA Version 10.2.89
-    const std::size_t space = line.rfind(' ');
-    if (space != std::string_view::npos) return core::parse_version(line.substr(space + 1));
-  }
-  return std::nullopt;
-}
-
-// The release by the number that nvcc carries in its text, "V13.0.88". The file is read, not run.
-std::optional<core::Version> release_of_nvcc(const base::Path& nvcc, const core::Registry& registry) {
-  const auto content = base::read_file(nvcc, 512u << 20);
-  if (!content || !*content) return std::nullopt;
-  const std::string& bytes = **content;
-  constexpr std::string_view k_before = ", V";  // "release 13.0, V13.0.88"
-  for (std::size_t at = bytes.find("release "); at != std::string::npos; at = bytes.find("release ", at + 1)) {
-    const std::string_view text = std::string_view(bytes).substr(at, 64);
-    const std::size_t start = text.find(k_before);
-    if (start == std::string_view::npos) continue;
-    std::string_view number = text.substr(start + k_before.size());
-    number = number.substr(0, number.find_first_not_of("0123456789."));
-    if (const auto version = core::parse_dotted_version(number))
-      if (const auto match = core::release_of_component_version(registry, *version)) return match->release->release;
-  }
-  return std::nullopt;
-}
 
 Result<base::Path> checked_directory(const AdoptOptions& options, const App& app) {
   CUDAENV_TRY(here, base::working_directory(app.environment));
@@ -91,9 +56,7 @@ Result<std::string> chosen_name(const AdoptOptions& options, const base::Path& d
                 {"expected a letter, then letters, digits, '.', '_', '+' or '-', and nothing that reads as a version; "
                  "or a whole release such as 12.8.1"});
   }
-  auto release = recorded_release(directory);
-  if (!release) release = release_of_nvcc(directory / "bin" / "nvcc", app.facts.registry());
-  if (release) return core::to_text(*release);
+  if (const auto release = release_in(directory, app.facts.registry())) return core::to_text(*release);
   return fail(ErrorKind::not_found, fmt::format("cannot tell which release {} is", base::escaped(directory.native())),
               fmt::format("cudaenv adopt {} --name NAME", base::escaped(options.directory)));
 }

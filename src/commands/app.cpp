@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "commands/gate.hpp"
 #include "core/release_choice.hpp"
 #include "store/shims.hpp"
 #include "store/toolkits.hpp"
@@ -23,11 +24,13 @@ Result<store::Selected> selected(App& app, const std::optional<std::string>& typ
     if (current.status == core::SelectionStatus::not_installed)
       if (const auto spec = core::parse_spec(current.word))
         current.problem = explained(app, *spec, std::move(*current.problem));
+    CUDAENV_CHECK(choose_automatic(app, current));
     return current;
   }
   CUDAENV_TRY(spec, parse_typed_spec(*typed));
   store::Selected chosen = store::select_spec(app.roots, spec);
   if (chosen.problem) chosen.problem = explained(app, spec, std::move(*chosen.problem));
+  CUDAENV_CHECK(choose_automatic(app, chosen));
   return chosen;
 }
 
@@ -66,7 +69,7 @@ Error explained(App& app, const core::Spec& spec, Error error) {
 }
 
 Result<void> refresh_shims(App& app) {
-  CUDAENV_TRY(changes, store::rebuild_shims(app.roots, app.shim_program));
+  CUDAENV_TRY(changes, store::rebuild_shims(app.roots, app.shim_program, app.main_program));
   for (const std::string& name : changes.added) app.output.detail(fmt::format("shim added: {}", name));
   for (const std::string& name : changes.removed) app.output.detail(fmt::format("shim removed: {}", name));
   return {};

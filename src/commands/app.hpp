@@ -11,6 +11,7 @@
 #include "base/output.hpp"
 #include "base/result.hpp"
 #include "commands/facts.hpp"
+#include "commands/machine.hpp"
 #include "core/spec.hpp"
 #include "store/roots.hpp"
 #include "store/selected.hpp"
@@ -24,9 +25,11 @@ struct App {
   base::Output& output;
   store::Roots roots;
   base::Path program;       // the running program
+  base::Path main_program;  // cudaenv, also where its installer runs
   base::Path shim_program;  // what ROOT/shims is filled with
 
   Facts& facts;
+  Machine& machine;
 };
 
 // A spec as a person typed it. ErrorKind::config for anything else, with what was expected.

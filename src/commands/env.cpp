@@ -55,7 +55,7 @@ Result<void> append_for_github(App& app, const store::Selected& chosen, const co
 Result<ExitCode> run(const EnvOptions& options, App& app) {
   CUDAENV_TRY(shell, parse_shell(options.shell));
   CUDAENV_TRY(chosen, selected_or_error(app, options.spec));
-  CUDAENV_TRY(plan, plan_activation(app, chosen));
+  CUDAENV_TRY(plan, plan_activation(app, chosen, options.spec ? "cudaenv env VERSION" : ""));
   if (options.format.empty() || options.format == "sh")
     app.output.data(shell::render(shell, plan));
   else if (options.format == "dotenv")

@@ -60,12 +60,26 @@ struct RootOptions {};
 struct ExecOptions {
   std::optional<std::string> spec;
   std::vector<std::string> command;
+  // By a shim alone: its name, with `command` what follows it; and whether it is the shim that set CUDAENV_ROOT.
+  std::optional<std::string> shim;
+  bool is_root_from_shim = false;
 };
 
 struct EnvOptions {
   std::optional<std::string> spec;
   std::string shell;
   std::string format;
+};
+
+struct CheckOptions {
+  std::vector<std::string> specs;
+  std::optional<std::string> driver;
+  std::vector<std::string> gpus;
+  bool json = false;
+};
+
+struct InfoOptions {
+  bool json = false;
 };
 
 struct AdoptOptions {
@@ -83,6 +97,6 @@ struct ConfigOptions {
 
 using Options = std::variant<InstallOptions, UninstallOptions, VersionsOptions, VersionOptions, PinOptions,
                              WhichOptions, WhenceOptions, PrefixOptions, RootOptions, ExecOptions, EnvOptions,
-                             AdoptOptions, RehashOptions, ConfigOptions>;
+                             CheckOptions, InfoOptions, AdoptOptions, RehashOptions, ConfigOptions>;
 
 }  // namespace cudaenv::commands

@@ -8,8 +8,11 @@
 
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "commands/gate.hpp"
 #include "commands/run.hpp"
+#include "core/release_choice.hpp"
 #include "core/version_file.hpp"
+#include "store/exemptions.hpp"
 
 namespace cudaenv::commands {
 namespace {
@@ -41,6 +44,7 @@ Result<ExitCode> show(const PinOptions& options, App& app) {
 Result<ExitCode> unset(const PinOptions& options, App& app) {
   CUDAENV_TRY(file, file_of(options.target, app));
   if (::unlink(file.c_str()) != 0 && errno != ENOENT) return fail(base::file_error("remove", file, errno));
+  CUDAENV_CHECK(store::drop_exemption(app.roots, file));
   return ExitCode::done;
 }
 
@@ -81,17 +85,56 @@ Result<std::string> with_spec(const base::Path& file, const PinOptions& options,
   return after;
 }
 
-Result<void> check_installed(const PinOptions& options, App& app) {
-  CUDAENV_TRY(chosen, selected(app, options.spec));
+std::string forced(const PinOptions& options) {
+  return fmt::format("cudaenv {} {} --force", command_of(options.target), *options.spec);
+}
+
+// An error unless it is installed, or need not be.
+Result<void> check_installed(const PinOptions& options, store::Selected& chosen, App& app) {
   if (!chosen.problem) return {};
   if (!options.force) {
     Error error = std::move(*chosen.problem);
-    error.details.push_back(fmt::format("nothing was written; `cudaenv {} {} --force` writes it all the same",
-                                        command_of(options.target), *options.spec));
+    error.details.push_back(fmt::format("nothing was written; `{}` writes it all the same", forced(options)));
     return fail(std::move(error));
   }
   app.output.warning(chosen.problem->message);
   return {};
+}
+
+// The settings that will be in force with the file: those of its directory, whose gate may be stricter.
+Result<store::Settings> settings_with(const base::Path& file, PinTarget target, App& app) {
+  std::optional<base::Path> project;
+  if (target == PinTarget::local) project = file.parent_path();
+  CUDAENV_TRY(settings, store::load_settings(app.roots, app.environment, project));
+  for (const std::string& warning : settings.warnings()) app.output.warning(warning);
+  return std::move(settings);
+}
+
+enum class Exempt { no, yes };
+
+// Whether what is not there yet will be refused once it is.
+Result<Exempt> check_release(const PinOptions& options, const store::Settings& settings, App& app) {
+  const auto spec = core::parse_spec(*options.spec);
+  const auto release = spec ? core::newest_known(*spec, app.facts.registry()) : std::nullopt;
+  if (!release || settings.gate_mode() == store::GateMode::off) return Exempt::no;
+  CUDAENV_TRY(machine, app.machine.facts(Asking::anew));
+  const core::Verdict verdict = core::check(app.facts.registry(), toolkit_facts(*release), *machine).verdict;
+  const bool is_objection =
+      verdict == core::Verdict::refused || (verdict == core::Verdict::limited && settings.refuses_limited());
+  return is_objection ? Exempt::yes : Exempt::no;
+}
+
+// Whether the file may name the toolkit, and whether only by an exemption.
+Result<Exempt> check_gate(const PinOptions& options, const store::Selected& chosen, const base::Path& file, App& app) {
+  CUDAENV_TRY(settings, settings_with(file, options.target, app));
+  if (chosen.problem) return check_release(options, settings, app);
+  const Passage passage{Asking::anew, Telling::all, forced(options),
+                        fmt::format("cudaenv {} VERSION", command_of(options.target))};
+  const auto passed = pass_gate(app, chosen, settings, passage);
+  if (passed) return Exempt::no;
+  if (passed.error().kind != ErrorKind::incompatible || !options.force) return fail(passed.error());
+  app.output.warning(passed.error().message);
+  return Exempt::yes;
 }
 
 }  // namespace
@@ -104,10 +147,17 @@ Result<ExitCode> run(const PinOptions& options, App& app) {
   }
   if (!options.spec) return show(options, app);
 
-  CUDAENV_CHECK(check_installed(options, app));
+  CUDAENV_TRY(chosen, selected(app, options.spec));
+  CUDAENV_CHECK(check_installed(options, chosen, app));
   CUDAENV_TRY(file, file_of(options.target, app));
+  CUDAENV_TRY(exempt, check_gate(options, chosen, file, app));
   CUDAENV_TRY(content, with_spec(file, options, app));
   if (options.target == PinTarget::global) CUDAENV_CHECK(base::make_directories(app.roots.own.path));
+  // The exemption first: killed in between, there is one for a spec that is not selected, which does nothing.
+  if (exempt == Exempt::yes)
+    CUDAENV_CHECK(store::record_exemption(app.roots, {file, *options.spec}));
+  else
+    CUDAENV_CHECK(store::drop_exemption(app.roots, file));
   CUDAENV_CHECK(base::write_file(file, content));
   return ExitCode::done;
 }

@@ -20,6 +20,8 @@ Result<ExitCode> run(const PrefixOptions& options, App& app);
 Result<ExitCode> run(const RootOptions& options, App& app);
 Result<ExitCode> run(const ExecOptions& options, App& app);
 Result<ExitCode> run(const EnvOptions& options, App& app);
+Result<ExitCode> run(const CheckOptions& options, App& app);
+Result<ExitCode> run(const InfoOptions& options, App& app);
 Result<ExitCode> run(const AdoptOptions& options, App& app);
 Result<ExitCode> run(const RehashOptions& options, App& app);
 Result<ExitCode> run(const ConfigOptions& options, App& app);

@@ -38,6 +38,8 @@ constexpr CommandRow k_rows[] = {
     {"root",      "",        "",                       "Show the directory in which toolkits are kept", make<RootOptions>},
     {"exec",      "",        "[-v SPEC] -- COMMAND...", "Run a command with the environment of a toolkit", make<ExecOptions>},
     {"env",       "",        "[SPEC]",                 "Print the environment of a toolkit for a shell or another program", make<EnvOptions>},
+    {"check",     "",        "[SPEC...] [OPTIONS]",    "Tell which toolkits run on this machine, or on one that is described, and why not", make<CheckOptions>},
+    {"info",      "",        "[--json]",               "Show driver and GPUs, and how each fact was learnt", make<InfoOptions>},
     {"rehash",    "",        "",                       "Rebuild the shims (install, uninstall and adopt do it by themselves)", make<RehashOptions>},
     {"config",    "",        "[get|set|unset|list]",   "Show or change settings", make<ConfigOptions>},
     {"help",      "",        "[COMMAND]",              "Show help", nullptr},

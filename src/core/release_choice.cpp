@@ -124,6 +124,14 @@ Error error_of(const Mistake& mistake, const std::vector<Version>& around) {
 
 }  // namespace
 
+std::optional<Version> newest_known(const Spec& spec, const Registry& registry) {
+  if (spec.kind != SpecKind::number && spec.kind != SpecKind::latest) return std::nullopt;
+  std::optional<Version> newest;
+  for (const ReleaseRow& row : registry.releases)
+    if (spec.matches(row.release) && (!row.is_preview || spec.given == 3)) newest = row.release;
+  return newest;
+}
+
 std::optional<Error> mistaken_number(const Spec& spec, const Registry& registry) {
   const auto mistake = mistake_in(spec, registry);
   if (!mistake) return std::nullopt;

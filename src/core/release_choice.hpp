@@ -17,6 +17,10 @@ namespace cudaenv::core {
 [[nodiscard]] Result<Version> choose_release(const Spec& spec, const std::vector<Version>& published,
                                              const Registry& registry);
 
+// The newest release that the registry knows a number, or `latest`, to stand for, previews left out unless one is asked
+// for by its whole number; nothing for other specs, or if it knows none.
+std::optional<Version> newest_known(const Spec& spec, const Registry& registry);
+
 // What is wrong with a number that no release can fit, whatever is installed or published; nothing if the registry
 // has no objection. ErrorKind::not_found.
 std::optional<Error> mistaken_number(const Spec& spec, const Registry& registry);

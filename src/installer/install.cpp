@@ -8,6 +8,7 @@
 #include "base/interrupt.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "commands/gate.hpp"
 #include "commands/run.hpp"
 #include "core/platform.hpp"
 #include "core/release_choice.hpp"
@@ -56,8 +57,7 @@ Result<std::optional<core::Spec>> wanted_spec(const InstallOptions& options, App
     CUDAENV_TRY(spec, parse_typed_spec(text));
     return spec;
   }
-  store::Selected chosen = store::current_selection(app.roots);
-  for (const std::string& warning : chosen.warnings) app.output.warning(warning);
+  CUDAENV_TRY(chosen, selected(app, std::nullopt));
   if (chosen.problem && chosen.status != core::SelectionStatus::not_installed) return fail(std::move(*chosen.problem));
   if (chosen.status == core::SelectionStatus::system)
     return fail(ErrorKind::usage, fmt::format("no version was given, and {}", chosen.origin_text()),
@@ -75,7 +75,7 @@ Result<std::optional<core::Spec>> wanted_spec(const InstallOptions& options, App
 Result<ExitCode> list(const InstallOptions& options, App& app, std::vector<redist::Source> sources) {
   const std::string text = options.spec.value_or("latest");  // the spec points into it
   CUDAENV_TRY(spec, parse_typed_spec(text));
-  CUDAENV_TRY(offer, installer::first_offer(sources, std::nullopt, {}, app.facts.registry(), app.output));
+  CUDAENV_TRY(offer, installer::first_offer(sources, std::nullopt, {}, app.facts.registry(), nullptr, app.output));
   std::size_t count = 0;
   for (const core::Version& release : offer.published.releases) {
     if (!spec.matches(release)) continue;
@@ -256,10 +256,34 @@ Result<redist::InstallOutcome> carry_out(const InstallOptions& options, App& app
   return outcome;
 }
 
+// An install is for any machine, so the gate has no say in it; but who is here should know.
+Result<void> tell_verdict(const InstallOptions& options, App& app, const core::Version& release) {
+  if (!options.platform.empty()) return {};
+  CUDAENV_TRY(settings, store::load_settings(app.roots, app.environment, std::nullopt));
+  if (settings.gate_mode() == store::GateMode::off) return {};
+  const auto machine = app.machine.facts(Asking::where_needed);
+  if (!machine) {
+    app.output.warning(machine.error().message);
+    return {};
+  }
+  const core::ToolkitFacts toolkit = toolkit_facts(release);
+  const core::Assessment assessment = core::check(app.facts.registry(), toolkit, **machine);
+  if (assessment.verdict != core::Verdict::ok)
+    app.output.note(fmt::format("on this machine {} is {}: {}", toolkit.name, core::to_text(assessment.verdict),
+                                one_line(assessment)));
+  app.machine.save_decisions();
+  return {};
+}
+
 Result<ExitCode> install(const InstallOptions& typed_options, App& app, std::vector<redist::Source> sources,
                          const core::Spec& spec, std::string_view typed) {
+  const core::MachineFacts* machine = nullptr;
+  if (spec.kind == core::SpecKind::automatic) {
+    CUDAENV_TRY(facts, app.machine.facts(Asking::anew));
+    machine = facts;
+  }
   CUDAENV_TRY(offer, installer::first_offer(sources, spec, accepted_manifest(typed_options, app), app.facts.registry(),
-                                            app.output));
+                                            machine, app.output));
   if (!offer.manifest.warning.empty()) app.output.warning(offer.manifest.warning);
   CUDAENV_TRY(options, completed(typed_options, app, offer.release));
   CUDAENV_TRY(wanted, wanted_of(options, app, offer));
@@ -277,6 +301,7 @@ Result<ExitCode> install(const InstallOptions& typed_options, App& app, std::vec
   }
   if (auto refreshed = refresh_shims(app); !refreshed)
     return fail(stale_shims(std::move(refreshed).error()).during(fmt::format("CUDA {} itself is installed", name)));
+  CUDAENV_CHECK(tell_verdict(options, app, wanted.release));
   app.output.note(fmt::format("to use it here: cudaenv local {}",
                               options.spec && typed != "latest" && typed != "auto" ? typed : name));
   if (outcome.replaced) remove_replaced(std::move(*outcome.replaced), name, app);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/check.hpp"
 #include "core/registry_lookup.hpp"
 #include "core/release_choice.hpp"
 
@@ -10,7 +11,12 @@ namespace cudaenv::installer {
 namespace {
 
 Result<core::Version> release_of(const core::Spec& spec, const redist::Published& published,
-                                 const core::Registry& registry) {
+                                 const core::Registry& registry, const core::MachineFacts* machine) {
+  if (spec.kind == core::SpecKind::automatic && machine && !published.releases.empty()) {
+    if (const auto fit = core::newest_fit(registry, published.releases, *machine)) return *fit;
+    return fail(ErrorKind::not_found, "none of the releases published here runs on this machine",
+                "cudaenv check latest");
+  }
   auto release = core::choose_release(spec, published.releases, registry);
   // Where a base lists nothing, a release newer than this program may be there all the same.
   const bool is_worth_a_try = published.is_from_registry && spec.given == 3 &&
@@ -20,11 +26,12 @@ Result<core::Version> release_of(const core::Spec& spec, const redist::Published
 }
 
 Result<Offer> offer_of(const redist::Source& source, const std::optional<core::Spec>& wanted,
-                       const redist::AcceptedManifest& accepted, const core::Registry& registry) {
+                       const redist::AcceptedManifest& accepted, const core::Registry& registry,
+                       const core::MachineFacts* machine) {
   CUDAENV_TRY(published, redist::published_releases(source, registry));
   Offer offer{std::move(published)};
   if (!wanted) return offer;
-  CUDAENV_TRY(release, release_of(*wanted, offer.published, registry));
+  CUDAENV_TRY(release, release_of(*wanted, offer.published, registry, machine));
   CUDAENV_TRY(manifest, redist::fetch_manifest(source, release, registry, accepted));
   offer.release = release;
   offer.manifest = std::move(manifest);
@@ -40,10 +47,10 @@ bool makes_way(ErrorKind kind) {
 
 Result<Offer> first_offer(std::vector<redist::Source>& sources, const std::optional<core::Spec>& wanted,
                           const redist::AcceptedManifest& accepted, const core::Registry& registry,
-                          base::Output& output) {
+                          const core::MachineFacts* machine, base::Output& output) {
   const bool is_a_mistake = wanted && core::mistaken_number(*wanted, registry);
   while (true) {
-    auto offer = offer_of(sources.front(), wanted, accepted, registry);
+    auto offer = offer_of(sources.front(), wanted, accepted, registry, machine);
     if (offer || !makes_way(offer.error().kind) || sources.size() == 1) return offer;
     if (is_a_mistake && offer.error().kind == ErrorKind::not_found) return offer;
     const std::string base = sources.front().location.shown();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/output.hpp"
+#include "core/machine_facts.hpp"
 #include "core/registry.hpp"
 #include "core/spec.hpp"
 #include "redist/source.hpp"
@@ -20,9 +21,9 @@ struct Offer {
 
 // That of the first base that answers and has what is wanted. One that is down, gone, broken or lacks it makes way for
 // the next, with a warning, and leaves `sources`; what is wrong with the last one is the error. A manifest other than
-// the published one is final.
+// the published one is final. `machine`: for the spec `auto`, the one that the release is to be right for.
 [[nodiscard]] Result<Offer> first_offer(std::vector<redist::Source>& sources, const std::optional<core::Spec>& wanted,
                                         const redist::AcceptedManifest& accepted, const core::Registry& registry,
-                                        base::Output& output);
+                                        const core::MachineFacts* machine, base::Output& output);
 
 }  // namespace cudaenv::installer

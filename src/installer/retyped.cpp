@@ -10,17 +10,7 @@
 namespace cudaenv::commands {
 namespace {
 
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("-_./:,+%@").find(c) != std::string_view::npos;
-}
-
-// As one word of a shell, quoted where it has to be.
-std::string word(std::string_view text) {
-  for (const char c : text)
-    if (!is_plain(c)) return base::escaped(shell::quote(shell::Shell::bash, text));
-  return std::string(text);
-}
+std::string word(std::string_view text) { return text.empty() ? "" : base::escaped(shell::word(text)); }
 
 std::string mirror(const std::string& typed) {
   // Only an address may hold credentials; a path is shown as it was typed.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shell/quote.hpp"
 
+#include <algorithm>
+
 namespace cudaenv::shell {
 
 std::string quote(Shell shell, std::string_view text) {
@@ -17,6 +19,15 @@ std::string quote(Shell shell, std::string_view text) {
     }
   }
   return out + '\'';
+}
+
+std::string word(std::string_view text) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_./:,+%@").find(c) != std::string_view::npos;
+  };
+  const bool needs_no_quotes = !text.empty() && std::all_of(text.begin(), text.end(), is_plain);
+  return needs_no_quotes ? std::string(text) : quote(Shell::bash, text);
 }
 
 }  // namespace cudaenv::shell

@@ -11,4 +11,7 @@ enum class Shell { bash, zsh, fish };
 // The text as one word of the shell, whatever bytes it holds (but NUL).
 std::string quote(Shell shell, std::string_view text);
 
+// As one word of a command to be shown: quoted for a POSIX shell, but only where it has to be.
+std::string word(std::string_view text);
+
 }  // namespace cudaenv::shell

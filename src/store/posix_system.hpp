@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <string_view>
 
 #include <dirent.h>
@@ -15,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/fingerprint.hpp"
 #include "core/selection_types.hpp"
 
 namespace cudaenv::store {
@@ -89,7 +92,54 @@ class PosixSystem {
 
   void warn(const core::SelectionWarning&) const {}
 
+  // --- For core/gate_record.hpp ---
+
+  core::FileStamp stamp(const char* path) const {
+    struct stat info;
+    if (::stat(path, &info) != 0) return {};
+    return {true,          info.st_dev,         info.st_ino, static_cast<std::uint64_t>(info.st_size),
+            info.st_mtime, info.st_mtim.tv_nsec};
+  }
+
+  std::size_t read_once(const char* path, char* buffer, std::size_t capacity) const {
+    return read_once(::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), buffer, capacity);
+  }
+
+  std::size_t read_own(const char* path, char* buffer, std::size_t capacity) const {
+    const int fd = ::open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat info;
+    const bool is_own = fd >= 0 && ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == ::geteuid() &&
+                        (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    if (is_own) return read_once(fd, buffer, capacity);
+    if (fd >= 0) ::close(fd);
+    return 0;
+  }
+
+  std::size_t link_text(const char* link, char* buffer, std::size_t capacity) const {
+    const ssize_t size = ::readlink(link, buffer, capacity);
+    return size > 0 ? static_cast<std::size_t>(size) : 0;
+  }
+
+  bool is_private_directory(const char* path) const {
+    struct stat info;
+    return ::lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() &&
+           (info.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+  }
+
+  std::uint64_t user() const { return ::geteuid(); }
+  std::int64_t now() const { return ::time(nullptr); }
+
  private:
+  // Closes it.
+  static std::size_t read_once(int fd, char* buffer, std::size_t capacity) {
+    if (fd < 0) return 0;
+    ssize_t size;
+    do size = ::read(fd, buffer, capacity);
+    while (size < 0 && errno == EINTR);
+    ::close(fd);
+    return size > 0 ? static_cast<std::size_t>(size) : 0;
+  }
+
   // A file in a directory that we may not enter is as good as absent: nobody could have meant it for us. The
   // same error for the file itself is a fault that must be told.
   static core::ReadStatus failed_open(const char* path, int error) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/env_names.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
 
@@ -19,6 +20,9 @@ using base::Value;
 
 constexpr std::array<std::string_view, 3> k_library_path_words = {"none", "shims", "toolkit"};
 
+constexpr std::array<std::string_view, 2> k_gate_limited_words = {"refuse", "warn"};
+constexpr std::array<std::string_view, 3> k_gate_mode_words = {"on", "warn", "off"};
+
 constexpr SettingRow k_rows[] = {
     {"env.compiler_paths",
      SettingType::boolean,
@@ -28,6 +32,10 @@ constexpr SettingRow k_rows[] = {
      "put the toolkit's include and lib on CPATH and LIBRARY_PATH"},
     {"env.library_path", SettingType::word, "shims", k_library_path_words, true,
      "what comes first on LD_LIBRARY_PATH: the library shims, the toolkit's lib, or nothing"},
+    {"gate.limited", SettingType::word, "warn", k_gate_limited_words, true,
+     "whether a toolkit that runs here with limits is refused, or activated with a warning", true},
+    {"gate.mode", SettingType::word, "on", k_gate_mode_words, true,
+     "whether a toolkit that does not run here is refused, only warned of, or not looked at", true, env_names::k_gate},
     {"mirror",
      SettingType::list,
      "",
@@ -114,6 +122,12 @@ std::vector<std::string> similar_settings(std::string_view key) {
 
 enum class FileKind { own, shared, project };
 
+// Whether the first of two values of a protective setting lets more pass.
+bool is_looser(const SettingRow& row, const std::string& value, const std::string& other) {
+  const auto at = [&](const std::string& word) { return std::find(row.words.begin(), row.words.end(), word); };
+  return at(value) > at(other);
+}
+
 SettingPlace place_in(const base::Path& path, FileKind kind, const SettingRow& row) {
   return {base::escaped(path.native()), kind == FileKind::own ? set_command(row) : edit_command(path)};
 }
@@ -140,7 +154,8 @@ class Loader {
 
   Result<void> read(const base::Environment& environment) {
     for (std::size_t i = 0; i < std::size(k_rows); ++i) {
-      const std::string variable = variable_of(k_rows[i]);
+      std::string variable(k_rows[i].short_variable);
+      if (variable.empty() || environment.value(variable).empty()) variable = variable_of(k_rows[i]);
       const auto value = environment.get(variable);
       if (!value || value->empty()) continue;
       std::vector<std::string> texts{std::string(*value)};
@@ -176,7 +191,14 @@ class Loader {
       const SettingPlace place = place_in(path, kind, *row);
       if (!texts) return bad_value(*row, place, "is " + described(value));
       CUDAENV_CHECK(check_setting(*row, place, *texts));
-      values[static_cast<std::size_t>(row - k_rows)] = {std::move(*texts), path.native()};
+      SettingValue& present = values[static_cast<std::size_t>(row - k_rows)];
+      // A project that was cloned must not open the gate.
+      if (kind == FileKind::project && row->is_protective && is_looser(*row, texts->front(), present.values.front())) {
+        warnings.push_back(fmt::format("{}: {} = \"{}\" is ignored: a project can make the gate stricter, not looser",
+                                       file, key, texts->front()));
+        continue;
+      }
+      present = {std::move(*texts), path.native()};
     }
     return {};
   }
@@ -245,6 +267,12 @@ core::LibraryPath Settings::library_path() const {
   const std::string& value = word("env.library_path");
   if (value == "toolkit") return core::LibraryPath::toolkit;
   return value == "none" ? core::LibraryPath::none : core::LibraryPath::shims;
+}
+
+GateMode Settings::gate_mode() const {
+  const std::string& value = word("gate.mode");
+  if (value == "off") return GateMode::off;
+  return value == "warn" ? GateMode::warn : GateMode::on;
 }
 
 Result<Settings> load_settings(const Roots& roots, const base::Environment& environment,

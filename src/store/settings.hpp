@@ -17,6 +17,9 @@ namespace cudaenv::store {
 
 enum class SettingType { word, boolean, list };
 
+// What the gate does with a toolkit that does not run here: refuse it, warn, or not look at all.
+enum class GateMode { on, warn, off };
+
 // One setting: the single row from which file, variable, command, help and completion are made.
 struct SettingRow {
   std::string_view key;  // "env.library_path"
@@ -25,6 +28,8 @@ struct SettingRow {
   std::span<const std::string_view> words;  // word: those allowed; empty: any text
   bool is_for_projects;                     // may stand in a project's .cudaenv.toml
   std::string_view summary;
+  bool is_protective = false;            // `words` go from strict to loose, and a project may only make it stricter
+  std::string_view short_variable = {};  // a second name of its variable, which comes before the other
 };
 
 std::span<const SettingRow> setting_rows();  // sorted by key
@@ -51,6 +56,8 @@ class Settings {
 
   std::vector<std::string> mirrors() const { return (*this)["mirror"].values; }
   core::LibraryPath library_path() const;
+  GateMode gate_mode() const;
+  bool refuses_limited() const { return word("gate.limited") == "refuse"; }
 
  private:
   friend Result<Settings> load_settings(const Roots&, const base::Environment&, const std::optional<base::Path>&);

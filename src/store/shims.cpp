@@ -12,6 +12,7 @@
 
 #include "base/file_lock.hpp"
 #include "base/text.hpp"
+#include "core/gate_record.hpp"
 #include "store/toolkits.hpp"
 
 namespace cudaenv::store {
@@ -31,10 +32,10 @@ Result<std::set<std::string>> wanted_names(const Roots& roots) {
   return names;
 }
 
-Result<std::string> content_of(const base::Path& program) {
-  CUDAENV_TRY(content, base::read_file(program));
+Result<std::string> content_of(const base::Path& shim) {
+  CUDAENV_TRY(content, base::read_file(shim));
   if (!content)
-    return fail(ErrorKind::internal, fmt::format("the shim program is missing: {}", base::escaped(program.native())));
+    return fail(ErrorKind::internal, fmt::format("the shim program is missing: {}", base::escaped(shim.native())));
   return std::move(*content);
 }
 
@@ -70,17 +71,39 @@ bool is_current(const base::Path& shim, const std::string& program) {
   return content && *content && **content == program;
 }
 
+base::Path program_link(const Roots& roots) { return roots.own.path.native() + std::string(core::k_program_name); }
+
+// Whether shims find the program there: it was installed into the root, or a link leads to it.
+bool leads_to_program(const base::Path& link, const base::Path& program) {
+  const base::EntryKind kind = base::entry_kind(link);
+  if (kind != base::EntryKind::link) return kind != base::EntryKind::absent;
+  const auto target = base::link_target(link);
+  return target && *target == program;
+}
+
+Result<void> place_link(const base::Path& link, const base::Path& program, const base::Path& shims) {
+  CUDAENV_CHECK(base::make_directories(link.parent_path()));
+  const base::Path temporary = shims / fmt::format("{}program-{}", k_new, ::getpid());  // goes if this is killed
+  ::unlink(temporary.c_str());
+  CUDAENV_CHECK(base::make_link(program, temporary));
+  if (base::rename_path(temporary, link)) return {};
+  ::unlink(temporary.c_str());  // ROOT/bin on another file system
+  if (::unlink(link.c_str()) != 0 && errno != ENOENT) return fail(base::file_error("replace", link, errno));
+  return base::make_link(program, link);
+}
+
 // Whether there is nothing to do, so that a root that cannot be written is no trouble then.
-Result<bool> is_settled(const Roots& roots, const std::string& program) {
+Result<bool> is_settled(const Roots& roots, const std::string& shim, const base::Path& program) {
   const base::Path shims = roots.own.shims();
   CUDAENV_TRY(wanted, wanted_names(roots));
   CUDAENV_TRY(present, present_names(shims));
   CUDAENV_TRY(unfinished, unfinished_names(shims));
   if (wanted != present || !unfinished.empty()) return false;
   if (wanted.empty()) return true;
+  if (!leads_to_program(program_link(roots), program)) return false;
   const base::Path first = shims / *wanted.begin();
-  return is_current(first, program) && std::all_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
-           return is_same_file(first, shims / name) || is_current(shims / name, program);
+  return is_current(first, shim) && std::all_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
+           return is_same_file(first, shims / name) || is_current(shims / name, shim);
          });
 }
 
@@ -102,16 +125,16 @@ Result<void> place(const base::Path& file, const base::Path& name, const std::st
 
 }  // namespace
 
-Result<void> check_shim_program(const base::Path& program) {
-  CUDAENV_TRY(content, content_of(program));
+Result<void> check_shim_program(const base::Path& shim) {
+  CUDAENV_TRY(content, content_of(shim));
   (void)content;
   return {};
 }
 
-Result<ShimChanges> rebuild_shims(const Roots& roots, const base::Path& program) {
+Result<ShimChanges> rebuild_shims(const Roots& roots, const base::Path& shim, const base::Path& program) {
   const base::Path shims = roots.own.shims();
-  CUDAENV_TRY(content, content_of(program));
-  CUDAENV_TRY(settled, is_settled(roots, content));
+  CUDAENV_TRY(content, content_of(shim));
+  CUDAENV_TRY(settled, is_settled(roots, content, program));
   if (settled) return ShimChanges{};
   CUDAENV_CHECK(base::make_directories(shims));
   [[maybe_unused]] const auto lock = base::FileLock::acquire(
@@ -126,6 +149,8 @@ Result<ShimChanges> rebuild_shims(const Roots& roots, const base::Path& program)
   std::set_difference(present.begin(), present.end(), wanted.begin(), wanted.end(),
                       std::back_inserter(changes.removed));
 
+  if (const base::Path link = program_link(roots); !wanted.empty() && !leads_to_program(link, program))
+    CUDAENV_CHECK(place_link(link, program, shims));
   // One current shim serves as the file that all names link to.
   base::Path file;
   for (const std::string& name : wanted)

@@ -125,7 +125,7 @@ class Disks(DiskTest):
             self.fails(3, "install", "12.8.1")
         archive.with_suffix(".away").rename(archive)
         self.install("12.8.1")
-        self.assertEqual(sorted(os.listdir(self.box.root)), ["shims", "versions"])
+        self.assertEqual(sorted(os.listdir(self.box.root)), ["bin", "shims", "versions"])
 
 
     def test_shims_that_cannot_be_written(self):

@@ -78,7 +78,8 @@ class Rehash(RehashTest):
         self.box.toolkit("13.1.0", ["tileiras"], root=shared)
         env = {"CUDAENV_SHARED_ROOT": str(shared)}
         if IS_ROOT:
-            os.chown(self.box.shims, NOBODY, NOBODY)
+            for directory in (self.box.root, self.box.shims):
+                os.chown(directory, NOBODY, NOBODY)
         for locked in (shared / "versions" / "13.1.0" / "bin", shared):
             locked.chmod(0)
             self.addCleanup(locked.chmod, 0o755)

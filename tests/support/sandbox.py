@@ -13,6 +13,8 @@ SHIM = BUILD / "libexec" / "cudaenv" / "cudaenv-shim"
 PROGRAM = BUILD / "bin" / "cudaenv"
 NOBODY = 65534
 DEADLINE = 20  # seconds
+# A machine on which the gate has nothing against any toolkit, whatever the one is that runs the test.
+MODERN = {"CUDAENV_OVERRIDE_DRIVER": "620.70.06", "CUDAENV_OVERRIDE_GPUS": "8.6"}
 
 
 class Sandbox:
@@ -24,10 +26,13 @@ class Sandbox:
         self.root = self.home / ".cudaenv"
         self.shims = self.root / "shims"
         self.project = self.home / "project"
-        for directory in (self.shims, self.root / "versions", self.project, self.top / "tmp"):
+        self.runtime = self.top / "run"
+        for directory in (self.shims, self.root / "versions", self.project, self.top / "tmp", self.runtime):
             directory.mkdir(parents=True)
+        self.runtime.chmod(0o700)
         self.environment = {"HOME": str(self.home), "PATH": f"{self.shims}:/usr/bin:/bin", "LC_ALL": "C",
-                            "TMPDIR": str(self.top / "tmp"), "CUDAENV_SHARED_ROOT": ""}
+                            "TMPDIR": str(self.top / "tmp"), "CUDAENV_SHARED_ROOT": "",
+                            "XDG_RUNTIME_DIR": str(self.runtime), **MODERN}
 
     def close(self):
         for directory, _, _ in os.walk(self.top):
