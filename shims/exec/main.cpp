@@ -27,11 +27,15 @@
 #include "gate.hpp"
 #include "own_file.hpp"
 #include "shim_system.hpp"
-#include "tool_environment.hpp"
+#include "store/tool_environment.hpp"
 #include "tool_search.hpp"
 
 namespace cudaenv::shim {
 namespace {
+
+using store::environment_capacity;
+using store::set_variables;
+using store::Setting;
 
 constexpr std::string_view k_own_name = "cudaenv-shim";
 constexpr unsigned k_most_shims = 20;  // one started by another, before it is taken for a loop
@@ -51,7 +55,7 @@ struct Shim {
   core::FixedText<4096 + 16> cuda_path;
   core::FixedText<64> depth;
   core::FixedText<512> shim_option;
-  core::FixedText<4096 + 16> own_root;
+  core::FixedText<4096 + 16> root_option;
   core::ProblemText problem;
   core::FixedText<32768> printed;
 };
@@ -117,25 +121,32 @@ int start(Shim& shim, char** argv, const Setting* settings, std::size_t count) {
 }
 
 // Becomes `cudaenv exec`, which asks driver and GPU, keeps the answer, and starts the tool as this shim would have
-// done, or says why not. Returns only if that program cannot be started.
-void hand_over(Shim& shim, int argument_count, char** argv, std::string_view tool, Setting depth) {
-  const char* own_root = shim.system.variable(env_names::k_root);
-  const bool is_root_from_here = !own_root || !*own_root;
-  shim.own_root.append(env_names::k_root).append('=').append(shim.roots.own.view());
-  const Setting settings[2] = {depth, {shim.own_root.c_str(), std::strlen(env_names::k_root)}};
-  char** environment = static_cast<char**>(alloca(environment_capacity(environ, 2) * sizeof(char*)));
-  set_variables(environ, settings, is_root_from_here ? 2 : 1, environment);
-
-  shim.shim_option.assign("--shim=").append(tool);
-  const char* before[] = {"cudaenv", "exec", shim.shim_option.c_str(), "--root-from-shim", "--"};
+// done, or says why not. Returns the reason if that program cannot be started.
+int hand_over(Shim& shim, int argument_count, char** argv, std::string_view tool, Setting depth) {
+  char** environment = static_cast<char**>(alloca(environment_capacity(environ, 1) * sizeof(char*)));
+  set_variables(environ, &depth, 1, environment);
+  shim.shim_option.append("--shim=").append(tool);
+  shim.root_option.append("--shim-root=").append(shim.roots.own.view());
+  const char* before[] = {"cudaenv", "exec", shim.shim_option.c_str(), shim.root_option.c_str(), "--"};
   constexpr std::size_t k_before = sizeof before / sizeof before[0];
   char** arguments = static_cast<char**>(alloca((k_before + static_cast<std::size_t>(argument_count)) * sizeof(char*)));
-  char** end = arguments;
-  for (std::size_t i = 0; i < k_before; ++i)
-    if (i != 3 || is_root_from_here) *end++ = const_cast<char*>(before[i]);
-  for (int i = 1; i <= argument_count; ++i) *end++ = argv[i];  // the null pointer at the end too
+  for (std::size_t i = 0; i < k_before; ++i) arguments[i] = const_cast<char*>(before[i]);
+  for (int i = 1; i <= argument_count; ++i) arguments[k_before + static_cast<std::size_t>(i) - 1] = argv[i];
   shim.program.assign(shim.own.root().empty() ? shim.roots.own.view() : shim.own.root()).append(core::k_program_name);
   ::execve(shim.program.c_str(), arguments, environment);
+  return errno;
+}
+
+// The gate could not be asked. A root without a program was made without a gate; where there should be one, somebody
+// has to know. What `auto` stands for, nobody else can say.
+bool passes_unasked(Shim& shim, const core::Selection& selection, int reason) {
+  const bool is_open = selection.spec.kind == core::SpecKind::automatic;
+  if (!is_open && shim.system.kind(shim.program.c_str()) == core::PathKind::absent) return true;
+  shim.problem.message.append(is_open ? "cannot tell what auto stands for here" : "the gate could not be asked");
+  shim.problem.message.append(": cannot start ").append_escaped(shim.program.view(), 4096).append(" (");
+  shim.problem.message.append(std::strerror(reason)).append(")");
+  shim.problem.hint.append("cudaenv rehash");
+  return !is_open;
 }
 
 template <std::size_t N>
@@ -169,16 +180,17 @@ int run(Shim& shim, int argument_count, char** argv, std::string_view tool) {
       core::describe_problem(selection, shim.selector, std::strerror(selection.system_error), shim.problem);
       return tell(shim);
   }
-  // What `auto` stands for is for the gate to say.
-  bool is_open = selection.spec.kind == core::SpecKind::automatic;
-  if (!is_open && !find_in_toolkit(selection.directory, tool, shim.program))
+  bool must_find = selection.spec.kind == core::SpecKind::automatic;  // what that stands for, the gate says
+  if (!must_find && !find_in_toolkit(selection.directory, tool, shim.program))
     return tell_missing_tool(shim, selection, tool);
-  // Without a program to ask nothing is known, and what is not known passes.
   if (shim.system.is_trusted() && !shim.gate.knows_to_pass(selection)) {
-    hand_over(shim, argument_count, argv, tool, settings[0]);
-    is_open = true;
+    const int reason = hand_over(shim, argument_count, argv, tool, settings[0]);
+    if (!passes_unasked(shim, selection, reason)) return tell(shim, ExitCode::cannot_start);
+    if (shim.problem.message.size() != 0) tell(shim);
+    shim.problem = core::ProblemText();
+    must_find = true;
   }
-  if (is_open && !find_in_toolkit(selection.directory, tool, shim.program))
+  if (must_find && !find_in_toolkit(selection.directory, tool, shim.program))
     return tell_missing_tool(shim, selection, tool);
   settings[1] = setting(shim.cuda_home, env_names::k_cuda_home, selection.directory);
   settings[2] = setting(shim.cuda_path, env_names::k_cuda_path, selection.directory);

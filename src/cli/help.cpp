@@ -29,6 +29,7 @@ std::string command_help(const commands::CommandRow& row, const std::string& opt
   std::string text = fmt::format("{}\n\nusage: cudaenv {}{}{}\n", row.summary, row.name,
                                  row.synopsis.empty() ? "" : " ", row.synopsis);
   if (!row.alias.empty()) text += fmt::format("also called: {}\n", row.alias);
+  if (!row.details.empty()) text += fmt::format("\n{}", row.details);
   // The parser's own page begins with summary and usage; its lists follow the first blank line after them.
   const std::size_t usage = options.find("Usage:");
   const std::size_t lists = usage == std::string::npos ? std::string::npos : options.find('\n', usage);

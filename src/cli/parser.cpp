@@ -27,7 +27,11 @@ void option(CLI::App& app, const std::string& name, std::optional<T>& value, con
 // An option that may be repeated, or hold several values with commas between them.
 void list_option(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& type,
                  const std::string& help) {
-  app.add_option(name, values, help + " (may be repeated)")->delimiter(',')->expected(1)->take_all()->type_name(type);
+  app.add_option(name, values, help + " (may be repeated)")
+      ->delimiter(',')
+      ->take_all()
+      ->allow_extra_args(false)  // what follows its value is an argument of the command
+      ->type_name(type);
 }
 
 void bind(CLI::App& app, InstallOptions& options) {
@@ -37,8 +41,8 @@ void bind(CLI::App& app, InstallOptions& options) {
   list_option(app, "--without", options.without, "COMPONENT", "a component to leave out");
   app.add_option("--platform", options.platform, "linux-x86_64, linux-sbsa, linux-aarch64 or linux-ppc64le");
   app.add_option("--mirror", options.mirrors, "base URL or directory to fetch from (may be repeated)")
-      ->expected(1)
       ->take_all()
+      ->allow_extra_args(false)
       ->type_name("URL");
   app.add_option("--accept-manifest", options.accept_manifest, "sha256 of a manifest to accept, or any");
   app.add_flag("--force", options.force, "install anew what is installed");
@@ -60,7 +64,7 @@ void bind(CLI::App&, RootOptions&) {}
 void bind(CLI::App&, RehashOptions&) {}
 
 void bind(CLI::App& app, PinOptions& options) {
-  option(app, "spec", options.spec, "12, 12.8, 12.8.1, latest, system, or the name of an adopted toolkit");
+  option(app, "spec", options.spec, "12, 12.8, 12.8.1, latest, auto, system, or an adopted toolkit");
   app.add_flag("--unset", options.unset, "remove the file");
   app.add_flag("--force", options.force, "set what is not installed too, or what the gate refuses");
 }
@@ -79,12 +83,12 @@ void bind(CLI::App& app, ExecOptions& options) {
   const auto for_shims = [&](const char* name) { app.get_option(name)->group(""); };
   option(app, "--shim", options.shim, "the tool that a shim stands for");
   for_shims("--shim");
-  app.add_flag("--root-from-shim", options.is_root_from_shim, "CUDAENV_ROOT was set by the shim");
-  for_shims("--root-from-shim");
+  option(app, "--shim-root", options.shim_root, "the root that it lies in");
+  for_shims("--shim-root");
 }
 
 void bind(CLI::App& app, CheckOptions& options) {
-  app.add_option("spec", options.specs, "12, 12.8, latest, or an adopted toolkit; default: all installed");
+  app.add_option("spec", options.specs, "12, 12.8, latest, auto, or an adopted one; default: all installed");
   option(app, "--driver", options.driver, "another machine's driver: 550.54.14, or none");
   list_option(app, "--gpu", options.gpus, "GPU", "another machine's GPU: 8.6, or \"RTX 4090\"; or none");
   app.add_flag("--json", options.json, "one JSON document");
@@ -96,6 +100,18 @@ void bind(CLI::App& app, EnvOptions& options) {
   option(app, "spec", options.spec, "which toolkit; default: the selected one");
   app.add_option("--shell", options.shell, "bash, zsh or fish");
   app.add_option("--format", options.format, "sh, dotenv, json or github");
+  app.add_flag("--hook", options.hook, "for the shell integration")->group("");
+}
+
+void bind(CLI::App& app, InitOptions& options) {
+  app.add_option("shell", options.shell, "bash, zsh or fish")->required();
+}
+
+void bind(CLI::App& app, ShellOptions& options) {
+  option(app, "spec", options.spec, "12, 12.8, 12.8.1, latest, auto, system, or an adopted toolkit");
+  app.add_flag("--unset", options.unset, "as if nothing had been set");
+  app.add_flag("--force", options.force, "set what is not installed too, or what the gate refuses");
+  app.add_option("--emit", options.emit, "for the shell integration")->group("");
 }
 
 void bind(CLI::App& app, AdoptOptions& options) {

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "base/env_names.hpp"
 #include "base/process.hpp"
 #include "cli/parser.hpp"
 #include "commands/facts.hpp"
@@ -18,6 +19,14 @@ base::Path main_program_of(const base::Path& program) {
   return is_in_libexec(program) ? program.parent_path().parent_path().parent_path() / "bin" / "cudaenv" : program;
 }
 
+// A shim has found its root by where it lies, and leaves the tool's environment alone.
+base::Environment environment_for_roots(const commands::Options& options, const base::Environment& environment) {
+  base::Environment result = environment;
+  const auto* exec = std::get_if<commands::ExecOptions>(&options);
+  if (exec && exec->shim_root) result.set(env_names::k_root, *exec->shim_root);
+  return result;
+}
+
 Result<ExitCode> run(const Invocation& invocation, const std::vector<std::string>& arguments,
                      const base::Environment& environment, base::Output& output, const Dispatch& dispatch) {
   if (!invocation.options) {
@@ -28,7 +37,7 @@ Result<ExitCode> run(const Invocation& invocation, const std::vector<std::string
     output.data(invocation.text);
     return ExitCode::done;
   }
-  CUDAENV_TRY(roots, store::locate_roots(environment));
+  CUDAENV_TRY(roots, store::locate_roots(environment_for_roots(*invocation.options, environment)));
   CUDAENV_TRY(program, base::own_program());
   commands::Facts facts(roots, output);
   commands::Machine machine(environment, roots, facts, output);

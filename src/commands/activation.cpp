@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/activation.hpp"
 
-#include "commands/gate.hpp"
-
 namespace cudaenv::commands {
 
-Result<core::EnvPlan> plan_activation(App& app, const store::Selected& selected, std::string instead) {
+Result<core::EnvPlan> plan_activation(App& app, const store::Selected& selected, const Passage& passage) {
   CUDAENV_TRY(settings, settings_for(app, selected));
-  CUDAENV_CHECK(pass_gate(app, selected, settings, {.instead = std::move(instead)}));
+  CUDAENV_CHECK(pass_gate(app, selected, settings, passage));
   core::EnvironmentSettings wanted;
   wanted.library_path = settings.library_path();
   wanted.compiler_paths = settings.is_on("env.compiler_paths");
@@ -19,6 +17,10 @@ Result<core::EnvPlan> plan_activation(App& app, const store::Selected& selected,
                                   base::executable_exists(selected.directory / "bin" / "nvcc")};
   }
   return core::plan_environment(app.environment, toolkit, app.roots.both_paths(), wanted);
+}
+
+core::EnvPlan plan_leaving(const App& app) {
+  return core::plan_environment(app.environment, std::nullopt, app.roots.both_paths(), {});
 }
 
 }  // namespace cudaenv::commands

@@ -4,6 +4,7 @@
 
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "commands/gate.hpp"
 #include "commands/run.hpp"
 #include "commands/toolkit_release.hpp"
 #include "core/version_text.hpp"
@@ -94,8 +95,11 @@ Result<ExitCode> run(const AdoptOptions& options, App& app) {
   CUDAENV_CHECK(make_toolkit_link(directory, name, app));
   if (auto refreshed = refresh_shims(app); !refreshed)
     return fail(stale_shims(std::move(refreshed).error()).during(fmt::format("{} is adopted all the same", name)));
-  app.output.note(fmt::format("{} is adopted as {}; to use it here: cudaenv local {}",
-                              base::escaped(directory.native()), name, name));
+  CUDAENV_TRY(forcing, foretell(app, {core::parse_version(name) ? "CUDA " + name : "toolkit " + name,
+                                      release_in(directory, app.facts.registry()),
+                                      {}}));
+  app.output.note(fmt::format("{} is adopted as {}; to use it here: cudaenv local {}{}",
+                              base::escaped(directory.native()), name, name, forcing));
   return ExitCode::done;
 }
 

@@ -7,12 +7,14 @@
 
 #include "base/env_names.hpp"
 #include "base/text.hpp"
-#include "commands/gate.hpp"
+#include "commands/judged.hpp"
 #include "commands/machine_text.hpp"
+#include "commands/refusal.hpp"
 #include "commands/run.hpp"
 #include "core/described_machine.hpp"
 #include "core/release_choice.hpp"
 #include "core/version_text.hpp"
+#include "store/exemptions.hpp"
 #include "store/toolkits.hpp"
 
 namespace cudaenv::commands {
@@ -27,6 +29,7 @@ struct Checked {
   core::ToolkitFacts toolkit;
   bool is_installed = false;
   bool is_selected = false;
+  bool is_exempt = false;  // where it is selected
   core::Assessment assessment = {};
   core::Suggestion suggestion = {};
 };
@@ -47,8 +50,14 @@ Result<core::MachineFacts> machine_of(const CheckOptions& options, App& app) {
 // What a spec stands for: among those installed, else of what was released.
 Result<Checked> to_check(const std::string& typed, App& app, const core::MachineFacts& machine) {
   CUDAENV_TRY(spec, parse_typed_spec(typed));
-  if (spec.kind == core::SpecKind::system || spec.kind == core::SpecKind::automatic)
-    return fail(ErrorKind::usage, fmt::format("\"{}\" is no toolkit that can be checked", typed), "cudaenv check");
+  if (spec.kind == core::SpecKind::system)
+    return fail(ErrorKind::usage, "\"system\" is no toolkit that can be checked", "cudaenv check");
+  if (spec.kind == core::SpecKind::automatic) {
+    const core::Suggestion fits = core::newest_fits(app.facts.registry(), machine);
+    const auto release = fits.best ? fits.best : fits.release;
+    if (release) return Checked{core::to_text(*release), toolkit_facts(*release)};
+    return fail(ErrorKind::not_found, "no release that cudaenv knows runs on that machine", "cudaenv check latest");
+  }
   const store::Selected chosen = store::select_spec(app.roots, spec);
   if (chosen.is_toolkit())
     return Checked{chosen.name, toolkit_facts(app, chosen.name, chosen.directory, machine), true};
@@ -57,6 +66,7 @@ Result<Checked> to_check(const std::string& typed, App& app, const core::Machine
   const auto release = core::newest_known(spec, app.facts.registry());
   if (release) return Checked{core::to_text(*release), toolkit_facts(*release)};
   // Newer than the tables: what its number says is still true.
+  app.output.note(fmt::format("CUDA {} is not known here; it is judged by its number", spec.text));
   if (spec.given >= 2) return Checked{core::to_text(spec.version), toolkit_facts(spec.version)};
   return fail(ErrorKind::not_found, fmt::format("no release of CUDA {} is known", spec.text), "cudaenv install --list");
 }
@@ -79,7 +89,6 @@ Result<std::vector<Checked>> all_to_check(const CheckOptions& options, App& app,
     CUDAENV_TRY(checked, to_check(typed, app, machine));
     list.push_back(std::move(checked));
   }
-  const store::Selected current = store::current_selection(app.roots);
   if (options.specs.empty()) {
     CUDAENV_TRY(toolkits, store::installed_toolkits(app.roots));
     for (const store::Toolkit& toolkit : toolkits)
@@ -89,8 +98,11 @@ Result<std::vector<Checked>> all_to_check(const CheckOptions& options, App& app,
       app.output.note("no toolkit is installed; these are the releases that could be");
     }
   }
+  const store::Selected current = store::current_selection(app.roots);
+  const auto exemptions = store::load_exemptions(app.roots);
   for (Checked& checked : list) {
     checked.is_selected = checked.is_installed && current.is_toolkit() && current.name == checked.name;
+    checked.is_exempt = checked.is_selected && exemptions && store::is_exempt(*exemptions, current);
     checked.assessment = core::check(app.facts.registry(), checked.toolkit, machine);
     if (checked.assessment.verdict == Verdict::refused)
       checked.suggestion = core::suggest(app.facts.registry(), checked.toolkit, machine);
@@ -100,28 +112,29 @@ Result<std::vector<Checked>> all_to_check(const CheckOptions& options, App& app,
 
 // --- A table ---
 
-std::string suggestion_text(const core::Suggestion& suggestion) {
-  if (!suggestion.release) return {};
-  std::string text = "instead: " + core::to_text(*suggestion.release);
-  if (suggestion.best && *suggestion.best != *suggestion.release)
-    text += fmt::format(" with limits, {} in full", core::to_text(*suggestion.best));
-  return text;
-}
-
-// In few words where there are many, in full where one was asked about.
+// Of one that was asked about alone all that there is to say; of many the reasons in few words, without what the lines
+// above the table say of the machine.
 std::vector<std::string> lines_of(const Checked& checked, bool is_only_one) {
   std::vector<std::string> lines;
   for (const core::Reason& reason : checked.assessment.reasons) {
-    lines.push_back(is_only_one ? reason.text : reason.brief);
-    if (is_only_one && !reason.cure.empty()) lines.push_back("  " + reason.cure);
+    const bool is_of_machine =
+        reason.kind == core::ReasonKind::driver_unknown || reason.kind == core::ReasonKind::gpu_unknown;
+    if (is_only_one) {
+      lines.push_back(reason.text);
+      if (!reason.cure.empty()) lines.push_back("  " + reason.cure);
+    } else if (!is_of_machine) {
+      lines.push_back(reason.brief);
+    }
   }
-  if (is_only_one && checked.suggestion.release) lines.push_back(suggestion_text(checked.suggestion));
+  if (checked.is_exempt) lines.push_back("let pass here, by --force");
   return lines;
 }
 
 void print(App& app, const std::vector<Checked>& list, const core::MachineFacts& machine) {
   app.output.data(driver_line(machine) + "\n");
   for (const std::string& line : gpu_lines(machine)) app.output.data(line + "\n");
+  for (const std::string& note : machine.notes)
+    if (note != machine.gpu_reason) app.output.data(note + "\n");
   if (list.empty()) return;
   std::size_t width = 0;
   for (const Checked& checked : list) width = std::max(width, checked.name.size());
@@ -135,6 +148,8 @@ void print(App& app, const std::vector<Checked>& list, const core::MachineFacts&
       text += fmt::format("{:{}}{:<8} {}\n", i == 0 ? start : "", start.size(), i == 0 ? verdict : "",
                           base::escaped(lines[i]));
   }
+  const std::string fits = in_words(core::newest_fits(app.facts.registry(), machine));
+  if (machine.cuda && !fits.empty()) text += fmt::format("\nnewest release that runs there, {}\n", fits);
   app.output.data(text);
 }
 
@@ -157,7 +172,7 @@ Value document(const core::Reason& reason, const core::MachineFacts& machine) {
       {"source", reason.source.empty() ? Value() : Value(reason.source)}};
 }
 
-Value document(const std::vector<Checked>& list, const core::MachineFacts& machine) {
+Value document(App& app, const std::vector<Checked>& list, const core::MachineFacts& machine) {
   Value::Array toolkits;
   for (const Checked& checked : list) {
     Value::Array reasons;
@@ -167,11 +182,16 @@ Value document(const std::vector<Checked>& list, const core::MachineFacts& machi
                                         {"installed", checked.is_installed},
                                         {"selected", checked.is_selected},
                                         {"verdict", core::to_text(checked.assessment.verdict)},
+                                        {"exempt", checked.is_exempt},
                                         {"reasons", std::move(reasons)},
                                         {"suggested", or_null(checked.suggestion.release)},
                                         {"suggested_in_full", or_null(checked.suggestion.best)}});
   }
-  return Value::Object{{"machine", commands::document(machine)}, {"toolkits", std::move(toolkits)}};
+  const core::Suggestion fits = core::newest_fits(app.facts.registry(), machine);
+  return Value::Object{{"machine", commands::document(machine)},
+                       {"toolkits", std::move(toolkits)},
+                       {"newest_in_full", or_null(fits.best)},
+                       {"newest", or_null(fits.release)}};
 }
 
 }  // namespace
@@ -179,13 +199,16 @@ Value document(const std::vector<Checked>& list, const core::MachineFacts& machi
 Result<ExitCode> run(const CheckOptions& options, App& app) {
   CUDAENV_TRY(machine, machine_of(options, app));
   CUDAENV_TRY(list, all_to_check(options, app, machine));
+  CUDAENV_TRY(chosen, selected(app, std::nullopt));
+  CUDAENV_TRY(settings, settings_for(app, chosen));
   app.machine.save_decisions();
   if (options.json)
-    app.output.json(document(list, machine));
+    app.output.json(document(app, list, machine));
   else
     print(app, list, machine);
-  const bool is_refused = std::any_of(
-      list.begin(), list.end(), [](const Checked& checked) { return checked.assessment.verdict == Verdict::refused; });
+  const bool is_refused = std::any_of(list.begin(), list.end(), [&settings = settings](const Checked& checked) {
+    return is_objection(checked.assessment.verdict, settings);
+  });
   // Of a list of all there is, a refused one is no news to fail for.
   return is_refused && !options.specs.empty() ? ExitCode::refused : ExitCode::done;
 }

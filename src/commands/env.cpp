@@ -9,18 +9,12 @@
 #include "base/text.hpp"
 #include "commands/activation.hpp"
 #include "commands/run.hpp"
+#include "commands/shells.hpp"
+#include "commands/switch.hpp"
 #include "shell/render.hpp"
 
 namespace cudaenv::commands {
 namespace {
-
-Result<shell::Shell> parse_shell(const std::string& text) {
-  if (text.empty() || text == "bash" || text == "sh") return shell::Shell::bash;
-  if (text == "zsh") return shell::Shell::zsh;
-  if (text == "fish") return shell::Shell::fish;
-  return fail(ErrorKind::usage, fmt::format("there is no shell \"{}\" here", base::escaped(text)),
-              "cudaenv env --shell bash", {"known: bash, zsh, fish"});
-}
 
 base::Value document(const core::EnvPlan& plan) {
   base::Value::Object object;
@@ -50,12 +44,19 @@ Result<void> append_for_github(App& app, const store::Selected& chosen, const co
   return {};
 }
 
+Passage passage_of(const EnvOptions& options) {
+  if (!options.spec) return {};
+  return {.overriding = fmt::format("CUDAENV_GATE=off cudaenv env {}", *options.spec),
+          .instead = "cudaenv env VERSION"};
+}
+
 }  // namespace
 
 Result<ExitCode> run(const EnvOptions& options, App& app) {
-  CUDAENV_TRY(shell, parse_shell(options.shell));
+  CUDAENV_TRY(shell, parse_shell(options.shell.empty() ? "bash" : options.shell, "cudaenv env --shell bash"));
+  if (options.hook) return print_switch(app, shell);
   CUDAENV_TRY(chosen, selected_or_error(app, options.spec));
-  CUDAENV_TRY(plan, plan_activation(app, chosen, options.spec ? "cudaenv env VERSION" : ""));
+  CUDAENV_TRY(plan, plan_activation(app, chosen, passage_of(options)));
   if (options.format.empty() || options.format == "sh")
     app.output.data(shell::render(shell, plan));
   else if (options.format == "dotenv")

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <cstring>
+
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "base/env_names.hpp"
@@ -9,16 +14,38 @@
 #include "commands/run.hpp"
 #include "commands/tools.hpp"
 #include "shell/quote.hpp"
+#include "store/tool_environment.hpp"
 
 namespace cudaenv::commands {
 namespace {
 
-// The same with another toolkit, where that is short enough to be typed.
-std::string retyped_with_another(const ExecOptions& options) {
-  std::string text = "cudaenv exec -v VERSION --";
-  for (const std::string& argument : options.command) text += " " + base::escaped(shell::word(argument));
-  constexpr std::size_t k_longest = 100;
-  return options.spec && text.size() <= k_longest ? text : "";
+// What to type instead, as long as that is short enough to be typed.
+Passage passage_of(const ExecOptions& options) {
+  if (!options.spec) return {};
+  std::string command;
+  for (const std::string& argument : options.command) command += " " + base::escaped(shell::word(argument));
+  constexpr std::size_t k_longest = 80;
+  if (command.size() > k_longest) command = " COMMAND";
+  return {.overriding = fmt::format("CUDAENV_GATE=off cudaenv exec -v {} --{}", *options.spec, command),
+          .instead =
+              command == " COMMAND" ? "cudaenv local VERSION" : fmt::format("cudaenv exec -v VERSION --{}", command)};
+}
+
+// With the very environment that this process got, entries that are no variables too.
+Error become_tool(const base::Path& tool, const std::vector<std::string>& arguments, const store::Selected& chosen) {
+  const std::string home = fmt::format("{}={}", env_names::k_cuda_home, chosen.directory.native());
+  const std::string path = fmt::format("{}={}", env_names::k_cuda_path, chosen.directory.native());
+  const store::Setting settings[] = {{home.c_str(), std::strlen(env_names::k_cuda_home)},
+                                     {path.c_str(), std::strlen(env_names::k_cuda_path)}};
+  const std::size_t count = chosen.is_toolkit() ? std::size(settings) : 0;
+  std::vector<char*> environment(store::environment_capacity(environ, count));
+  store::set_variables(environ, settings, count, environment.data());
+  std::vector<char*> words{const_cast<char*>(tool.c_str())};
+  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  words.push_back(nullptr);
+  ::execve(tool.c_str(), words.data(), environment.data());
+  return Error{errno == ENOENT ? ErrorKind::no_command : ErrorKind::execution,
+               fmt::format("cannot start {}: {}", base::escaped(tool.native()), std::strerror(errno))};
 }
 
 // What a shim asks for that cannot tell whether the gate lets its tool pass: the tool is started just as the shim would
@@ -28,16 +55,8 @@ Result<ExitCode> start_for_shim(const ExecOptions& options, App& app) {
   CUDAENV_TRY(settings, settings_for(app, chosen));
   CUDAENV_CHECK(pass_gate(app, chosen, settings, {.telling = Telling::refusals}));
   CUDAENV_TRY(tool, find_tool(app, chosen, *options.shim));
-  base::Environment environment = app.environment;
-  if (chosen.is_toolkit()) {
-    environment.set(env_names::k_cuda_home, chosen.directory.native());
-    environment.set(env_names::k_cuda_path, chosen.directory.native());
-  }
-  if (options.is_root_from_shim) environment.unset(env_names::k_root);
-  std::vector<std::string> command{tool.native()};
-  command.insert(command.end(), options.command.begin(), options.command.end());
   CUDAENV_CHECK(app.output.finish());
-  return fail(base::replace_process(command, environment));
+  return fail(become_tool(tool, options.command, chosen));
 }
 
 // The exit codes of a shim are those of a shell.
@@ -57,7 +76,7 @@ Result<ExitCode> run(const ExecOptions& options, App& app) {
   if (options.command.empty())
     return fail(ErrorKind::usage, "exec needs a command to run", "cudaenv exec -- nvcc --version");
   CUDAENV_TRY(chosen, selected_or_error(app, options.spec));
-  CUDAENV_TRY(plan, plan_activation(app, chosen, retyped_with_another(options)));
+  CUDAENV_TRY(plan, plan_activation(app, chosen, passage_of(options)));
   base::Environment environment = app.environment;
   core::apply(plan, environment);
   // A shim that the command comes across, in a sub-directory with a pin of its own too, obeys the version asked for.

@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/gate.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "commands/judged.hpp"
 #include "commands/refusal.hpp"
-#include "commands/toolkit_release.hpp"
-#include "core/problem_text.hpp"
-#include "core/version_text.hpp"
 #include "store/exemptions.hpp"
-#include "store/toolkits.hpp"
 
 namespace cudaenv::commands {
 namespace {
 
-std::string shown_name(std::string_view name) {
-  core::MessageText text;
-  core::append_toolkit(text, name);
-  return std::string(text.view());
-}
-
-bool has_visible_gpus(const core::MachineFacts& machine) {
-  for (const core::Gpu& gpu : machine.gpus)
-    if (gpu.is_visible && gpu.capability) return true;
-  return false;
-}
+using core::Verdict;
 
 bool is_exempt(App& app, const store::Selected& selected) {
   const auto exemptions = store::load_exemptions(app.roots);
@@ -41,98 +30,102 @@ struct Decision {
   store::Basis basis = store::Basis::facts_alone;
 };
 
-Decision decide(App& app, core::Verdict verdict, const store::Selected& selected, const store::Settings& settings) {
-  if (verdict == core::Verdict::ok || verdict == core::Verdict::unknown) return {};
-  const bool is_objection = verdict == core::Verdict::refused || settings.refuses_limited();
-  if (!is_objection || settings.gate_mode() != store::GateMode::on) return {false, store::Basis::settings};
+Decision decide(App& app, Verdict verdict, const store::Selected& selected, const store::Settings& settings) {
+  if (verdict == Verdict::ok || verdict == Verdict::unknown) return {};
+  if (!is_objection(verdict, settings) || settings.gate_mode() != store::GateMode::on)
+    return {false, store::Basis::settings};
   if (is_exempt(app, selected)) return {false, store::Basis::exemption};
   return {true, store::Basis::facts_alone};
 }
 
-void tell(App& app, const core::Assessment& assessment, const std::string& name, const Decision& decision,
+void keep(store::GateCache& decisions, const store::Selected& selected, Verdict verdict, const Decision& decision) {
+  // One that is only warned of is asked about each time, by shims too, so that it is warned of.
+  const bool is_warned_of = verdict == Verdict::refused && decision.basis == store::Basis::settings;
+  if (decision.is_refused || is_warned_of)
+    decisions.disallow(selected);
+  else
+    decisions.allow(selected, decision.basis);
+}
+
+void tell(App& app, const core::Assessment& assessment, const core::MachineFacts& machine, const Decision& decision,
           Telling telling) {
   const std::string line = one_line(assessment);
-  if (line.empty() || decision.basis == store::Basis::exemption) return;
-  if (assessment.verdict == core::Verdict::unknown) {
-    if (telling == Telling::all) app.output.note("the gate cannot tell: " + line);
-  } else if (telling != Telling::refusals) {
-    app.output.warning(
-        assessment.verdict == core::Verdict::refused ? fmt::format("{} would be refused here: {}", name, line) : line);
+  bool is_told = line.empty();
+  if (telling == Telling::all && assessment.verdict != Verdict::ok)
+    for (const std::string& note : machine.notes) {
+      app.output.warning(note);
+      is_told = is_told || line.find(note) != std::string::npos;
+    }
+  if (is_told || decision.basis == store::Basis::exemption) return;
+  switch (assessment.verdict) {
+    case Verdict::ok: return;
+    case Verdict::unknown:
+      if (telling == Telling::all) app.output.note("not checked whether it runs here: " + line);
+      return;
+    case Verdict::limited:
+      if (telling != Telling::refusals) app.output.warning(line);
+      return;
+    case Verdict::refused: app.output.warning(fmt::format("let pass by gate.mode: {}", line)); return;
   }
 }
 
 }  // namespace
 
-core::ToolkitFacts toolkit_facts(App& app, const std::string& name, const base::Path& directory,
-                                 const core::MachineFacts& machine) {
-  core::ToolkitFacts facts{shown_name(name), core::parse_version(name), {}};
-  if (!facts.release) facts.release = release_in(directory, app.facts.registry());
-  if (has_visible_gpus(machine)) facts.architectures = app.machine.architectures(directory);
-  return facts;
-}
-
-core::ToolkitFacts toolkit_facts(const core::Version& release) {
-  return {shown_name(core::to_text(release)), release, {}};
-}
-
 std::string one_line(const core::Assessment& assessment) {
-  for (const core::Reason& reason : assessment.reasons)
-    if (reason.verdict == assessment.verdict)
-      return base::escaped(reason.cure.empty() ? reason.text : fmt::format("{}; {}", reason.text, reason.cure));
-  return {};
+  std::string line;
+  for (const core::Reason& reason : assessment.reasons) {
+    if (reason.verdict != assessment.verdict || reason.verdict == Verdict::ok) continue;
+    if (!line.empty())
+      line += "; and " + reason.brief;
+    else
+      line = reason.cure.empty() ? reason.text : fmt::format("{}; {}", reason.text, reason.cure);
+  }
+  return base::escaped(line);
 }
 
-Result<void> pass_gate(App& app, const store::Selected& selected, const store::Settings& settings,
-                       const Passage& passage) {
-  if (!selected.is_toolkit()) return {};
+Result<Verdict> pass_gate(App& app, const store::Selected& selected, const store::Settings& settings,
+                          const Passage& passage) {
+  if (!selected.is_toolkit()) return Verdict::ok;
   store::GateCache& decisions = app.machine.decisions();
   if (settings.gate_mode() == store::GateMode::off) {
-    if (decisions.allows(selected)) return {};
     decisions.allow(selected, store::Basis::settings);
     app.machine.save_decisions();
-    return {};
+    return Verdict::ok;
   }
-  CUDAENV_TRY(machine, app.machine.facts(passage.asking));
-  const core::ToolkitFacts toolkit = toolkit_facts(app, selected.name, selected.directory, *machine);
-  const core::Assessment assessment = core::check(app.facts.registry(), toolkit, *machine);
-  const Decision decision = decide(app, assessment.verdict, selected, settings);
-  if (!decision.is_refused && !decisions.allows(selected)) decisions.allow(selected, decision.basis);
-  app.machine.save_decisions();
-  if (decision.is_refused)
-    return fail(refusal(app, {selected, toolkit, assessment, *machine, passage.overriding, passage.instead}));
-  tell(app, assessment, toolkit.name, decision, passage.telling);
-  return {};
+  Asking asking = passage.asking;
+  while (true) {
+    CUDAENV_TRY(machine, app.machine.facts(asking));
+    const core::ToolkitFacts toolkit = toolkit_facts(app, selected.name, selected.directory, *machine);
+    const core::Assessment assessment = core::check(app.facts.registry(), toolkit, *machine);
+    const Decision decision = decide(app, assessment.verdict, selected, settings);
+    // Nobody is refused by what was true some time ago.
+    if (decision.is_refused && !app.machine.is_fresh()) {
+      asking = Asking::anew;
+      continue;
+    }
+    if (!app.machine.is_asked_in_background()) keep(decisions, selected, assessment.verdict, decision);
+    app.machine.save_decisions();
+    if (decision.is_refused) return fail(refusal(app, {selected, settings, toolkit, assessment, *machine, passage}));
+    tell(app, assessment, *machine, decision, passage.telling);
+    return assessment.verdict;
+  }
 }
 
-Result<void> choose_automatic(App& app, store::Selected& selected) {
-  const auto spec = core::parse_spec(selected.word);
-  if (!selected.is_toolkit() || !spec || spec->kind != core::SpecKind::automatic) return {};
-  CUDAENV_TRY(machine, app.machine.facts(Asking::where_needed));
-  CUDAENV_TRY(toolkits, store::installed_toolkits(app.roots));
-  // The newest of those with the best verdict, as core::newest_fit chooses among releases.
-  const store::Toolkit* fit = nullptr;
-  core::Verdict best = core::Verdict::refused;
-  for (const store::Toolkit& toolkit : toolkits) {
-    if (!toolkit.release) continue;
-    const core::ToolkitFacts facts = toolkit_facts(app, toolkit.name, toolkit.directory, *machine);
-    const core::Verdict verdict = core::check(app.facts.registry(), facts, *machine).verdict;
-    if (verdict == core::Verdict::refused || (fit && verdict > best)) continue;
-    fit = &toolkit;
-    best = verdict;
+Result<std::string> foretell(App& app, const core::ToolkitFacts& toolkit) {
+  CUDAENV_TRY(settings, store::load_settings(app.roots, app.environment, std::nullopt));
+  if (settings.gate_mode() == store::GateMode::off || !toolkit.release) return std::string();
+  const auto machine = app.machine.facts(Asking::where_needed);
+  if (!machine && machine.error().kind == ErrorKind::interrupted) return fail(machine.error());
+  if (!machine) {
+    app.output.warning(machine.error().message);
+    return std::string();
   }
-  if (!fit) {
-    selected.status = core::SelectionStatus::not_installed;
-    selected.problem = Error{ErrorKind::not_installed,
-                             "none of the installed toolkits runs on this machine",
-                             "cudaenv install auto",
-                             {"\"auto\" was " + base::escaped(selected.origin_text())}};
-    return {};
-  }
-  selected.name = fit->name;
-  selected.directory = fit->directory;
-  app.machine.decisions().set_automatic(fit->directory);
-  app.machine.save_decisions();
-  return {};
+  const core::Assessment assessment = core::check(app.facts.registry(), toolkit, **machine);
+  if (assessment.verdict != Verdict::ok)
+    app.output.note(fmt::format("on this machine {} is {}: {}", toolkit.name, core::to_text(assessment.verdict),
+                                one_line(assessment)));
+  const bool is_refused = is_objection(assessment.verdict, settings) && settings.gate_mode() == store::GateMode::on;
+  return std::string(is_refused ? " --force" : "");
 }
 
 }  // namespace cudaenv::commands

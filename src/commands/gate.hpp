@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "base/result.hpp"
 #include "commands/app.hpp"
 #include "core/check.hpp"
-#include "core/version.hpp"
 #include "store/selected.hpp"
 #include "store/settings.hpp"
 
 namespace cudaenv::commands {
 
 enum class Telling {
-  all,       // what is unknown too
+  all,       // what is unknown too, and what is odd about the machine
   limits,    // where it will not work in full
   refusals,  // nothing but those
 };
@@ -29,20 +27,21 @@ struct Passage {
 };
 
 // Lets an activation pass, with whatever there is to say, and keeps the decision for the shims; or
-// ErrorKind::incompatible: which check failed, what would work, and how to override. Only toolkits are looked at.
-[[nodiscard]] Result<void> pass_gate(App& app, const store::Selected& selected, const store::Settings& settings,
-                                     const Passage& passage);
+// ErrorKind::incompatible: which check failed, what would work, and how to override. Only toolkits are looked at; the
+// verdict on anything else, and with the gate off, is ok.
+[[nodiscard]] Result<core::Verdict> pass_gate(App& app, const store::Selected& selected,
+                                              const store::Settings& settings, const Passage& passage);
 
 // Puts the toolkit that a selected `auto` stands for into the selection: the newest installed one that is right for
 // this machine. Its `problem` is set if none is.
 [[nodiscard]] Result<void> choose_automatic(App& app, store::Selected& selected);
 
-// The gate's word on an installed toolkit, and on a release wherever it is.
-[[nodiscard]] core::ToolkitFacts toolkit_facts(App& app, const std::string& name, const base::Path& directory,
-                                               const core::MachineFacts& machine);
-[[nodiscard]] core::ToolkitFacts toolkit_facts(const core::Version& release);
+// Says in one line what the gate would say of a toolkit that has come to this machine, if that is other than ok: an
+// install is for any machine, so the gate has no say in it, but who is here should know. Returns what has to follow
+// `local VERSION` to have it all the same: nothing, or " --force".
+[[nodiscard]] Result<std::string> foretell(App& app, const core::ToolkitFacts& toolkit);
 
-// Says in one line what is other than ok; empty if nothing is.
+// What is other than ok, in one line; empty if nothing is.
 std::string one_line(const core::Assessment& assessment);
 
 }  // namespace cudaenv::commands

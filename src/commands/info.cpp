@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "commands/machine_text.hpp"
+#include "commands/refusal.hpp"
 #include "commands/run.hpp"
 #include "core/check.hpp"
 #include "core/version_text.hpp"
@@ -38,25 +39,21 @@ std::string gpu_rows(const core::MachineFacts& machine) {
     value += gpu.capability ? fmt::format("compute capability {}", core::to_text(*gpu.capability))
                             : "compute capability unknown";
     if (!gpu.uuid.empty()) value += ", " + gpu.uuid;
-    if (gpu.has_mig) value += fmt::format(", MIG with {} instances", gpu.mig_uuids.size());
-    if (!gpu.is_visible) value += ", hidden";
+    if (gpu.has_mig) value += ", " + mig_text(gpu);
+    if (!gpu.is_visible && !is_without_instance(gpu)) value += ", hidden by CUDA_VISIBLE_DEVICES";
     text += row(fmt::format("GPU {}", gpu.index), value, to_text(machine.gpu_source));
   }
-  if (!machine.gpu_reason.empty() || machine.gpus.empty())
+  const bool is_told = machine.gpus.empty() && machine.gpu_reason == machine.driver_reason;
+  if (!is_told && (!machine.gpu_reason.empty() || machine.gpus.empty()))
     text += row("GPUs", machine.gpu_reason.empty() ? "unknown" : machine.gpu_reason, "");
   if (machine.visible_devices)
     text += row("visible", fmt::format("CUDA_VISIBLE_DEVICES=\"{}\"", *machine.visible_devices), "");
   return text;
 }
 
-// The newest releases that run here in full, and at all.
-std::string release_rows(App& app, const core::MachineFacts& machine) {
-  std::vector<core::Version> releases;
-  for (const core::ReleaseRow& release : app.facts.registry().releases)
-    if (!release.is_preview) releases.push_back(release.release);
-  const auto fit = core::newest_fit(app.facts.registry(), releases, machine);
-  if (!fit || (!machine.cuda && machine.gpus.empty())) return {};
-  return row("newest fit", "CUDA " + core::to_text(*fit), "of the releases that cudaenv knows");
+std::string release_row(App& app, const core::MachineFacts& machine) {
+  const std::string fits = in_words(core::newest_fits(app.facts.registry(), machine));
+  return machine.cuda && !fits.empty() ? row("newest fit", fits, "") : "";
 }
 
 }  // namespace
@@ -71,8 +68,9 @@ Result<ExitCode> run(const InfoOptions& options, App& app) {
   if (machine->host == core::HostKind::wsl) app.output.data(row("host", "WSL: the driver is Windows'", ""));
   if (machine->host == core::HostKind::tegra)
     app.output.data(row("host", "Jetson: the driver comes with the board", ""));
-  app.output.data(driver_rows(*machine) + gpu_rows(*machine) + release_rows(app, *machine));
-  for (const std::string& note : machine->notes) app.output.data(row("note", note, ""));
+  app.output.data(driver_rows(*machine) + gpu_rows(*machine) + release_row(app, *machine));
+  for (const std::string& note : machine->notes)
+    if (note != machine->gpu_reason) app.output.data(row("note", note, ""));
   return ExitCode::done;
 }
 

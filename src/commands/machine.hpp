@@ -29,8 +29,16 @@ class Machine {
   Machine(const base::Environment& environment, const store::Roots& roots, Facts& facts, base::Output& output)
       : m_environment(environment), m_roots(roots), m_facts(facts), m_output(output) {}
 
-  // ErrorKind::usage for a description that makes no sense.
+  // ErrorKind::usage for a description that makes no sense; ErrorKind::interrupted.
   [[nodiscard]] Result<const core::MachineFacts*> facts(Asking asking);
+
+  // Whether facts() were learnt by this process, and not long ago by another.
+  bool is_fresh() const { return m_is_new; }
+
+  // From now on facts() that would have to be asked for are unknown at once, and are asked for by another process, for
+  // whoever asks next.
+  void ask_in_background() { m_is_in_background = true; }
+  bool is_asked_in_background() const { return m_is_asked_in_background; }
 
   // What an installed toolkit's nvcc says it can compile for; empty if it does not say.
   std::vector<std::uint16_t> architectures(const base::Path& toolkit);
@@ -41,6 +49,9 @@ class Machine {
 
  private:
   Result<core::MachineFacts> described() const;
+  bool take_recorded();
+  Result<void> start_asking();
+  Result<void> ask();
 
   const base::Environment& m_environment;
   const store::Roots& m_roots;
@@ -49,6 +60,8 @@ class Machine {
   std::optional<store::GateCache> m_cache;
   std::optional<core::MachineFacts> m_known;
   bool m_is_new = false;  // m_known was learnt by this process
+  bool m_is_in_background = false;
+  bool m_is_asked_in_background = false;
 };
 
 }  // namespace cudaenv::commands

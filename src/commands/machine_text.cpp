@@ -64,6 +64,12 @@ std::string_view word(FactSource source) {
 
 Value texts(const std::vector<std::string>& list) { return Value::Array(list.begin(), list.end()); }
 
+// A Jetson's driver has no two digits.
+std::string version_text(const core::MachineFacts& machine) {
+  return machine.host == core::HostKind::tegra ? core::to_text(*machine.kernel_version)
+                                               : core::driver_text(*machine.kernel_version);
+}
+
 Value document(const core::Gpu& gpu) {
   return Value::Object{{"index", static_cast<int>(gpu.index)},
                        {"name", or_null(gpu.name)},
@@ -83,9 +89,15 @@ std::string_view to_text(FactSource source) {
     case FactSource::nvml: return "NVML";
     case FactSource::kernel_files: return "the kernel's files";
     case FactSource::branch_table: return "concluded from the driver's number";
-    case FactSource::description: return "as described";
+    case FactSource::description: return "as described by CUDAENV_OVERRIDE_DRIVER or CUDAENV_OVERRIDE_GPUS";
   }
   return "";
+}
+
+bool is_without_instance(const core::Gpu& gpu) { return gpu.has_mig && gpu.mig_uuids.empty(); }
+
+std::string mig_text(const core::Gpu& gpu) {
+  return fmt::format("MIG with {} instance{}", gpu.mig_uuids.size(), gpu.mig_uuids.size() == 1 ? "" : "s");
 }
 
 std::string driver_line(const core::MachineFacts& machine) {
@@ -98,11 +110,12 @@ std::string driver_line(const core::MachineFacts& machine) {
       break;
     case DriverStatus::present: break;
   }
-  std::string line = machine.kernel_version ? "driver " + core::driver_text(*machine.kernel_version) : "driver";
+  std::string line = machine.kernel_version ? "driver " + version_text(machine) : "driver";
   if (machine.host == core::HostKind::wsl) line += " (of Windows)";
   line += machine.cuda
               ? fmt::format(", CUDA {}{}", core::to_text(*machine.cuda), machine.is_cuda_at_least ? " or newer" : "")
               : ", CUDA unknown";
+  if (machine.is_described) line += " (as described)";
   return line;
 }
 
@@ -111,27 +124,27 @@ std::vector<std::string> gpu_lines(const core::MachineFacts& machine) {
   for (const core::Gpu& gpu : machine.gpus) {
     std::string line = core::to_text(gpu);
     if (!gpu.capability) line += ", compute capability unknown";
-    if (gpu.has_mig) line += fmt::format(", MIG with {} instances", gpu.mig_uuids.size());
-    if (!gpu.is_visible) line += ", hidden by CUDA_VISIBLE_DEVICES";
+    if (gpu.has_mig) line += ", " + mig_text(gpu);
+    if (!gpu.is_visible && !is_without_instance(gpu)) line += ", hidden by CUDA_VISIBLE_DEVICES";
     lines.push_back(base::escaped(line));
   }
-  if (machine.gpu_status != GpuStatus::known || lines.empty())
+  const bool is_told = machine.gpu_reason == machine.driver_reason;
+  if (!is_told && (machine.gpu_status != GpuStatus::known || lines.empty() || !machine.gpu_reason.empty()))
     lines.push_back(machine.gpu_reason.empty() ? "GPUs: unknown" : "GPUs: " + base::escaped(machine.gpu_reason));
   return lines;
 }
 
 Value document(const core::MachineFacts& machine) {
-  Value::Object driver{
-      {"status", word(machine.driver)},
-      {"version", machine.kernel_version ? Value(core::driver_text(*machine.kernel_version)) : Value()},
-      {"version_source", word(machine.kernel_version_source)},
-      {"cuda", or_null(machine.cuda)},
-      {"cuda_source", word(machine.cuda_source)},
-      {"cuda_is_at_least", machine.is_cuda_at_least},
-      {"libcuda", or_null(machine.libcuda)},
-      {"libcuda_cuda", or_null(machine.libcuda_cuda)},
-      {"compat", machine.has_compat_library},
-      {"reason", or_null(machine.driver_reason)}};
+  Value::Object driver{{"status", word(machine.driver)},
+                       {"version", machine.kernel_version ? Value(version_text(machine)) : Value()},
+                       {"version_source", word(machine.kernel_version_source)},
+                       {"cuda", or_null(machine.cuda)},
+                       {"cuda_source", word(machine.cuda_source)},
+                       {"cuda_is_at_least", machine.is_cuda_at_least},
+                       {"libcuda", or_null(machine.libcuda)},
+                       {"libcuda_cuda", or_null(machine.libcuda_cuda)},
+                       {"compat", machine.has_compat_library},
+                       {"reason", or_null(machine.driver_reason)}};
   Value::Array gpus;
   for (const core::Gpu& gpu : machine.gpus) gpus.push_back(document(gpu));
   return Value::Object{{"host", word(machine.host)},

@@ -60,15 +60,27 @@ struct RootOptions {};
 struct ExecOptions {
   std::optional<std::string> spec;
   std::vector<std::string> command;
-  // By a shim alone: its name, with `command` what follows it; and whether it is the shim that set CUDAENV_ROOT.
+  // From a shim alone: its name, with `command` what follows it; and the root that it lies in.
   std::optional<std::string> shim;
-  bool is_root_from_shim = false;
+  std::optional<std::string> shim_root;
 };
 
 struct EnvOptions {
   std::optional<std::string> spec;
   std::string shell;
   std::string format;
+  bool hook = false;  // from the shell integration alone
+};
+
+struct InitOptions {
+  std::string shell;
+};
+
+struct ShellOptions {
+  std::optional<std::string> spec;
+  bool unset = false;
+  bool force = false;
+  std::string emit;  // from the shell integration alone: the shell that evaluates what is printed
 };
 
 struct CheckOptions {
@@ -95,8 +107,9 @@ struct ConfigOptions {
   std::vector<std::string> values;
 };
 
-using Options = std::variant<InstallOptions, UninstallOptions, VersionsOptions, VersionOptions, PinOptions,
-                             WhichOptions, WhenceOptions, PrefixOptions, RootOptions, ExecOptions, EnvOptions,
-                             CheckOptions, InfoOptions, AdoptOptions, RehashOptions, ConfigOptions>;
+using Options =
+    std::variant<InstallOptions, UninstallOptions, VersionsOptions, VersionOptions, PinOptions, WhichOptions,
+                 WhenceOptions, PrefixOptions, RootOptions, ExecOptions, EnvOptions, InitOptions, ShellOptions,
+                 CheckOptions, InfoOptions, AdoptOptions, RehashOptions, ConfigOptions>;
 
 }  // namespace cudaenv::commands

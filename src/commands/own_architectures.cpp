@@ -34,16 +34,17 @@ std::vector<std::uint16_t> parsed(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::uint16_t> own_architectures(const base::Path& toolkit, const base::Environment& environment) {
+std::optional<std::vector<std::uint16_t>> own_architectures(const base::Path& toolkit,
+                                                            const base::Environment& environment) {
   const base::Path nvcc = toolkit / "bin" / "nvcc";
-  if (!base::executable_exists(nvcc)) return {};
+  if (!base::executable_exists(nvcc)) return std::vector<std::uint16_t>();
   const auto outcome = base::run_child(
       [&](int output) {
         return base::become_program({nvcc.native(), "--list-gpu-arch"}, environment, output);
       },
       k_deadline);
-  if (!outcome || outcome->end != base::ChildOutcome::End::exited || outcome->number != 0) return {};
-  return parsed(outcome->output);
+  if (!outcome || outcome->end != base::ChildOutcome::End::exited) return std::nullopt;
+  return outcome->number == 0 ? parsed(outcome->output) : std::vector<std::uint16_t>();
 }
 
 }  // namespace cudaenv::commands

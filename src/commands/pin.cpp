@@ -9,6 +9,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "commands/gate.hpp"
+#include "commands/judged.hpp"
 #include "commands/run.hpp"
 #include "core/release_choice.hpp"
 #include "core/version_file.hpp"
@@ -112,28 +113,31 @@ Result<store::Settings> settings_with(const base::Path& file, PinTarget target, 
 
 enum class Exempt { no, yes };
 
-// Whether what is not there yet will be refused once it is.
+// What is not there yet is judged by its number: it will be refused once it is there, and who wants it should know.
 Result<Exempt> check_release(const PinOptions& options, const store::Settings& settings, App& app) {
   const auto spec = core::parse_spec(*options.spec);
   const auto release = spec ? core::newest_known(*spec, app.facts.registry()) : std::nullopt;
   if (!release || settings.gate_mode() == store::GateMode::off) return Exempt::no;
   CUDAENV_TRY(machine, app.machine.facts(Asking::anew));
-  const core::Verdict verdict = core::check(app.facts.registry(), toolkit_facts(*release), *machine).verdict;
-  const bool is_objection =
-      verdict == core::Verdict::refused || (verdict == core::Verdict::limited && settings.refuses_limited());
-  return is_objection ? Exempt::yes : Exempt::no;
+  const core::Assessment assessment = core::check(app.facts.registry(), toolkit_facts(*release), *machine);
+  if (!is_objection(assessment.verdict, settings)) return Exempt::no;
+  app.output.warning(fmt::format("the gate will let it pass here, though: {}", one_line(assessment)));
+  return Exempt::yes;
 }
 
-// Whether the file may name the toolkit, and whether only by an exemption.
+// Whether the file may name the toolkit, and whether by an exemption. A machine that cannot tell (a login node) is no
+// reason to forget that somebody insisted.
 Result<Exempt> check_gate(const PinOptions& options, const store::Selected& chosen, const base::Path& file, App& app) {
   CUDAENV_TRY(settings, settings_with(file, options.target, app));
   if (chosen.problem) return check_release(options, settings, app);
   const Passage passage{Asking::anew, Telling::all, forced(options),
                         fmt::format("cudaenv {} VERSION", command_of(options.target))};
   const auto passed = pass_gate(app, chosen, settings, passage);
-  if (passed) return Exempt::no;
+  if (passed) return options.force && *passed != core::Verdict::ok ? Exempt::yes : Exempt::no;
   if (passed.error().kind != ErrorKind::incompatible || !options.force) return fail(passed.error());
-  app.output.warning(passed.error().message);
+  const std::vector<std::string>& details = passed.error().details;
+  app.output.warning(
+      fmt::format("set all the same, though {}", details.empty() ? passed.error().message : details.front()));
   return Exempt::yes;
 }
 
@@ -159,6 +163,7 @@ Result<ExitCode> run(const PinOptions& options, App& app) {
   else
     CUDAENV_CHECK(store::drop_exemption(app.roots, file));
   CUDAENV_CHECK(base::write_file(file, content));
+  if (chosen.word == "auto" && chosen.is_toolkit()) app.output.note(fmt::format("auto is {} here", chosen.name));
   return ExitCode::done;
 }
 

@@ -20,6 +20,8 @@ Result<ExitCode> run(const PrefixOptions& options, App& app);
 Result<ExitCode> run(const RootOptions& options, App& app);
 Result<ExitCode> run(const ExecOptions& options, App& app);
 Result<ExitCode> run(const EnvOptions& options, App& app);
+Result<ExitCode> run(const InitOptions& options, App& app);
+Result<ExitCode> run(const ShellOptions& options, App& app);
 Result<ExitCode> run(const CheckOptions& options, App& app);
 Result<ExitCode> run(const InfoOptions& options, App& app);
 Result<ExitCode> run(const AdoptOptions& options, App& app);

@@ -21,6 +21,21 @@ Options make_global() {
   return options;
 }
 
+constexpr std::string_view k_of_local =
+    "The gate refuses a toolkit that the driver or the GPUs of this machine cannot run (exit 5); --force\n"
+    "sets it all the same and lets it pass for this file, until --unset.\n";
+
+constexpr std::string_view k_of_check =
+    "  ok       it runs\n"
+    "  limited  it runs if you do what is said: build for the GPU's own sm_ number, or mind the other GPU\n"
+    "  refused  it needs a newer driver, or has no code for any GPU that programs may see\n"
+    "  unknown  no driver or GPU to go by: activated\n\n"
+    "Exit status 5 if one that was named is refused. Before renting a machine:\n"
+    "  cudaenv check 12.4 13.0 --driver 550.54.14 --gpu \"RTX 4090\"\n";
+
+constexpr std::string_view k_of_exec =
+    "A toolkit that the gate refuses is not run (exit 5); CUDAENV_GATE=off before the command opens it.\n";
+
 // clang-format off
 constexpr CommandRow k_rows[] = {
     {"install",   "",        "[SPEC] [OPTIONS]",       "Download a release and install it; without SPEC, the one selected here", make<InstallOptions>},
@@ -29,17 +44,19 @@ constexpr CommandRow k_rows[] = {
     {"adopt",     "",        "DIRECTORY [--name NAME]", "Register a toolkit that is on this machine already, without copying it", make<AdoptOptions>},
     {"versions",  "list",    "[--bare | --json]",      "List installed toolkits, the selected one starred", make<VersionsOptions>},
     {"version",   "current", "",                       "Show the selected toolkit and what selects it", make<VersionOptions>},
-    {"local",     "",        "[SPEC]",                 "Show or set the toolkit of this directory (.cuda-version)", make<PinOptions>},
+    {"local",     "",        "[SPEC]",                 "Show or set the toolkit of this directory (.cuda-version)", make<PinOptions>, Visibility::shown, k_of_local},
     {"pin",       "",        "[SPEC]",                 "Show or set the toolkit of this directory (.cuda-version)", make<PinOptions>, Visibility::hidden},
-    {"global",    "",        "[SPEC]",                 "Show or set the default, used where nothing else selects", make_global},
+    {"global",    "",        "[SPEC]",                 "Show or set the default, used where nothing else selects", make_global, Visibility::shown, k_of_local},
     {"which",     "",        "TOOL",                   "Show the real path of a tool of the selected toolkit", make<WhichOptions>},
     {"whence",    "",        "TOOL",                   "List the installed toolkits that have a tool", make<WhenceOptions>},
     {"prefix",    "",        "[SPEC]",                 "Show the directory of a toolkit", make<PrefixOptions>},
     {"root",      "",        "",                       "Show the directory in which toolkits are kept", make<RootOptions>},
-    {"exec",      "",        "[-v SPEC] -- COMMAND...", "Run a command with the environment of a toolkit", make<ExecOptions>},
+    {"exec",      "",        "[-v SPEC] -- COMMAND...", "Run a command with the environment of a toolkit", make<ExecOptions>, Visibility::shown, k_of_exec},
     {"env",       "",        "[SPEC]",                 "Print the environment of a toolkit for a shell or another program", make<EnvOptions>},
-    {"check",     "",        "[SPEC...] [OPTIONS]",    "Tell which toolkits run on this machine, or on one that is described, and why not", make<CheckOptions>},
+    {"check",     "",        "[SPEC...] [OPTIONS]",    "Tell which toolkits run on this machine, or on one that is described, and why not", make<CheckOptions>, Visibility::shown, k_of_check},
     {"info",      "",        "[--json]",               "Show driver and GPUs, and how each fact was learnt", make<InfoOptions>},
+    {"shell",     "",        "[SPEC]",                 "Show or set the toolkit of this shell alone", make<ShellOptions>},
+    {"init",      "hook",    "SHELL",                  "Print the shell integration: eval \"$(cudaenv init bash)\"", make<InitOptions>},
     {"rehash",    "",        "",                       "Rebuild the shims (install, uninstall and adopt do it by themselves)", make<RehashOptions>},
     {"config",    "",        "[get|set|unset|list]",   "Show or change settings", make<ConfigOptions>},
     {"help",      "",        "[COMMAND]",              "Show help", nullptr},

@@ -18,6 +18,7 @@ struct CommandRow {
   std::string_view summary;   // one line, no full stop
   Options (*make)();          // the options that parsing fills in; null: the parser answers by itself
   Visibility visibility = Visibility::shown;
+  std::string_view details = {};  // lines for its own help page
 };
 
 // In the order in which help lists them.

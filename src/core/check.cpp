@@ -81,6 +81,13 @@ std::optional<Version> pick(const std::vector<Candidate>& oldest_first, End end,
   return std::nullopt;
 }
 
+std::optional<Version> best_of(const std::vector<Candidate>& candidates) {
+  for (const Verdict wanted : {Verdict::ok, Verdict::unknown})
+    if (auto best = pick(candidates, End::newest, [&](const Candidate& it) { return it.verdict == wanted; }))
+      return best;
+  return std::nullopt;
+}
+
 bool is_too_new(const Reason& reason) {
   return reason.verdict == Verdict::refused &&
          (reason.kind == ReasonKind::driver_too_old || reason.kind == ReasonKind::driver_below_minimum ||
@@ -120,10 +127,14 @@ Suggestion suggest(const Registry& registry, const ToolkitFacts& toolkit, const 
   const std::vector<Candidate> candidates = candidates_of(registry, machine);
   const std::vector<Reason> reasons = judge(CheckCase(registry, toolkit, machine));
   if (worst_of(reasons) == Verdict::refused) suggestion.release = nearest(candidates, toolkit, reasons);
-  for (const Verdict wanted : {Verdict::ok, Verdict::unknown})
-    if (!suggestion.best)
-      suggestion.best = pick(candidates, End::newest, [&](const Candidate& it) { return it.verdict == wanted; });
+  suggestion.best = best_of(candidates);
   return suggestion;
+}
+
+Suggestion newest_fits(const Registry& registry, const MachineFacts& machine) {
+  const std::vector<Candidate> candidates = candidates_of(registry, machine);
+  return {pick(candidates, End::newest, [](const Candidate& it) { return it.verdict != Verdict::refused; }),
+          best_of(candidates)};
 }
 
 std::optional<Version> newest_fit(const Registry& registry, const std::vector<Version>& releases,

@@ -74,6 +74,9 @@ struct Suggestion {
 };
 Suggestion suggest(const Registry& registry, const ToolkitFacts& toolkit, const MachineFacts& machine);
 
+// The newest release at all that is not refused, and the newest that is ok (or would be).
+Suggestion newest_fits(const Registry& registry, const MachineFacts& machine);
+
 // The release among those that the spec `auto` stands for: the newest that is ok; where nothing decides against any of
 // them (no driver, no GPU), the newest not known to be less than ok. Without one, the newest `limited` one.
 std::optional<Version> newest_fit(const Registry& registry, const std::vector<Version>& releases,

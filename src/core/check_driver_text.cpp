@@ -32,6 +32,10 @@ class Words {
   std::string needed_driver() const;
   std::string architectures() const;
   bool is_left_behind_by(std::uint32_t branch) const;
+  // Whether the driver's libraries are there already, and the kernel's part is the old one.
+  bool reboot_helps() const {
+    return m_machine.is_out_of_step && m_machine.libcuda_cuda && m_machine.libcuda_cuda->major >= major();
+  }
   std::string compat_package();
   void cite_driver();
 
@@ -142,10 +146,16 @@ void Words::driver_too_old() {
   const DottedVersion* minimum = minimum_driver(m_question, major());
   const bool is_left_behind = minimum && is_left_behind_by((*minimum)[0]);
   std::vector<std::string> ways;
-  if (!is_left_behind && m_machine.host != HostKind::tegra) ways.push_back("update the driver");
+  // No driver helps a toolkit that has no code for the GPUs.
+  const bool is_worth_a_driver = can_serve_a_gpu(m_question);
+  if (reboot_helps())
+    ways.push_back("reboot");
+  else if (!is_left_behind && is_worth_a_driver && m_machine.host != HostKind::tegra)
+    ways.push_back("update the driver");
   ways.push_back(knows_reach ? fmt::format("use CUDA {}", driver_reach()) : "use an older toolkit");
   cite_driver();
-  if (const std::string way = compat_package(); !way.empty()) ways.push_back(way);
+  if (is_worth_a_driver)
+    if (const std::string way = compat_package(); !way.empty()) ways.push_back(way);
   m_reason.cure = base::join(ways, ", or ");
   if (is_left_behind)
     m_reason.cure += fmt::format("; drivers that new do not drive {}", gpus_text(m_machine, m_question.visible));
@@ -153,26 +163,33 @@ void Words::driver_too_old() {
 
 void Words::toolkit_newer() {
   const bool is_ptx_newer = !has_same_ptx(m_question);
-  constexpr std::string_view k_ptx =
-      "PTX made by it does not load (error 222, CUDA_ERROR_UNSUPPORTED_PTX_VERSION), and ";
-  m_reason.text = fmt::format("{} is newer than {}, which has CUDA {}: {}functions new in it fail (error 36)",
-                              toolkit(), driver(), to_text(*m_machine.cuda), is_ptx_newer ? k_ptx : "");
+  const std::string_view effect =
+      is_ptx_newer ? "PTX made by it does not load there (error 222)" : "functions new in it fail there (error 36)";
+  m_reason.text =
+      m_machine.has_compat_library
+          ? fmt::format("{} is newer than the cuda-compat library (CUDA {}) on {}: {}", toolkit(),
+                        to_text(*m_machine.cuda), driver(), effect)
+          : fmt::format("{} is newer than {} (CUDA {}): {}", toolkit(), driver(), to_text(*m_machine.cuda), effect);
   m_reason.brief = fmt::format("newer than the driver's CUDA {}: {}", to_text(*m_machine.cuda),
                                is_ptx_newer ? "" : "functions new in it fail (error 36)");
   std::vector<std::string> ways;
-  if (is_ptx_newer) {
+  if (is_ptx_newer && can_serve_a_gpu(m_question)) {
     const std::string names = architectures();
-    m_reason.brief += fmt::format("build for {}, its PTX does not load (error 222)", names.empty() ? "sm_XY" : names);
+    m_reason.brief += fmt::format("build for {}, its PTX does not load (error 222)",
+                                  names.empty() ? "your GPU's own sm_ number" : names);
     if (m_reason.architecture == 0)
-      ways.push_back("build real code for the GPU (-arch=sm_XY)");
+      ways.push_back("build with -arch=sm_ and the number of your GPU");
     else if (names.find(' ') == std::string::npos)
-      ways.push_back(fmt::format("build real code for the GPU (-arch={})", names));
+      ways.push_back(fmt::format("build with -arch={}", names));
     else
-      ways.push_back(fmt::format("build real code for the GPUs ({}, with -gencode)", names));
+      ways.push_back(fmt::format("build for {} with -gencode", names));
     if (const auto* row = architectures_row(m_question)) cite(m_reason, row->source);
   }
   const ReleaseRow* row = release_row(m_question);
-  if (row && m_machine.host == HostKind::plain && !is_left_behind_by(row->minimum_driver[0]))
+  if (reboot_helps())
+    ways.push_back("reboot");
+  else if (row && can_serve_a_gpu(m_question) && m_machine.host == HostKind::plain &&
+           !is_left_behind_by(row->minimum_driver[0]))
     ways.push_back(fmt::format("update the driver to {} or newer", driver_text(row->minimum_driver)));
   m_reason.cure = base::join(ways, ", or ");
   cite_driver();

@@ -178,7 +178,12 @@ void Words::gpu_not_driven() {
   m_reason.text = fmt::format("{} does not drive {}: the {} driver branch for {} is {}", driver_name(m_question),
                               m_gpus, is_too_old ? "first" : "last", generation_of(m_registry, m_capability), branch);
   m_reason.brief = fmt::format("{} does not drive {}", driver_name(m_question), m_brief_gpus);
-  offer(fmt::format("use driver {} or {}", branch, is_too_old ? "newer" : "older"));
+  std::string way = fmt::format("use driver {} or {}", branch, is_too_old ? "newer" : "older");
+  if (!can_serve_a_gpu(m_question) && m_range.oldest && is_too_old) {
+    m_reason.text += fmt::format(", and {} has no code for it either", toolkit());
+    way += fmt::format(" with CUDA {} or newer", minor_text(*m_range.oldest));
+  }
+  offer(way);
 }
 
 void Words::gpu_lower_minor() {

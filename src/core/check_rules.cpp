@@ -162,6 +162,15 @@ std::vector<std::uint16_t> codes_to_build(const CheckCase& question) {
   return wanted;
 }
 
+bool can_serve_a_gpu(const CheckCase& question) {
+  if (question.machine.gpu_status != GpuStatus::known || question.codes.empty() || question.visible.empty())
+    return true;
+  return std::any_of(question.visible.begin(), question.visible.end(), [&](std::uint32_t position) {
+    const auto& capability = question.machine.gpus[position].capability;
+    return !capability || fit_of(question.registry, question.codes, *capability).fit != Fit::none;
+  });
+}
+
 const DottedVersion* minimum_driver(const CheckCase& question, std::uint32_t cuda_major) {
   const MajorRow* row = find_major(question.registry, cuda_major);
   if (!row || !row->minor_version_compatible) return nullptr;
@@ -174,7 +183,10 @@ bool is_below_minimum(const CheckCase& question, std::uint32_t cuda_major) {
   const MachineFacts& machine = question.machine;
   if (machine.host == HostKind::tegra || machine.has_compat_library || !machine.kernel_version) return false;
   const DottedVersion* minimum = minimum_driver(question, cuda_major);
-  return minimum && *machine.kernel_version < *minimum;
+  if (!minimum) return false;
+  // Of a driver that is described by its branch alone, no more is known.
+  if (machine.kernel_version->count == 1) return (*machine.kernel_version)[0] < (*minimum)[0];
+  return *machine.kernel_version < *minimum;
 }
 
 std::uint32_t kernel_branch(const CheckCase& question) {

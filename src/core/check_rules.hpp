@@ -38,6 +38,9 @@ GpuFit fit_of(const Registry& registry, std::span<const std::uint16_t> codes, Co
 // The codes to build for so that every visible GPU that the toolkit can serve has its own, ascending.
 std::vector<std::uint16_t> codes_to_build(const CheckCase& question);
 
+// Whether the toolkit has code for a visible GPU, or that cannot be told.
+bool can_serve_a_gpu(const CheckCase& question);
+
 // The oldest driver on which all minors of a major run, on this machine's side (Windows under WSL). Null if unknown.
 const DottedVersion* minimum_driver(const CheckCase& question, std::uint32_t cuda_major);
 

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "core/driver_cuda.hpp"
+#include "core/gpu_names.hpp"
 #include "core/registry_lookup.hpp"
 #include "core/version_text.hpp"
 #include "core/visible_devices.hpp"
@@ -19,9 +20,10 @@ constexpr std::uint32_t k_least_driver = 100;  // what is below is a CUDA versio
 
 tl::unexpected<Error> misunderstood(const std::string& place, std::string_view text, std::string_view expected,
                                     std::string_view example) {
-  const std::string_view between = place.starts_with("--") ? " " : "=";
-  return fail(ErrorKind::usage, fmt::format("{}{}{}: expected {}", place, between, base::escaped(text), expected),
-              fmt::format("{}{}{}", place, between, example));
+  const bool is_option = place.starts_with("--");
+  return fail(
+      ErrorKind::usage, fmt::format("{}{}{}: expected {}", place, is_option ? " " : "=", base::escaped(text), expected),
+      is_option ? fmt::format("cudaenv check {} {}", place, example) : fmt::format("export {}={}", place, example));
 }
 
 // A driver on which CUDA `version` runs in full.
@@ -38,9 +40,9 @@ Result<void> describe_driver(const std::string& place, std::string_view written,
     facts.driver_reason = "described as a machine without a driver";
     return {};
   }
-  const auto version = parse_dotted_version(text);
-  constexpr std::string_view k_expected = "the version of a driver, such as 550.54.14, or none";
-  if (!version || version->count < 2 || version->count > 4) return misunderstood(place, text, k_expected, "550.54.14");
+  const auto version = parse_dotted_version(text.starts_with('v') ? text.substr(1) : text);
+  constexpr std::string_view k_expected = "the version of a driver, such as 550.54.14, its branch, 550, or none";
+  if (!version || version->count > 4) return misunderstood(place, text, k_expected, "550.54.14");
   if ((*version)[0] < k_least_driver) {
     const std::string driver = driver_for(registry, *version);
     if (driver.empty()) return misunderstood(place, text, k_expected, "550.54.14");
@@ -81,34 +83,37 @@ std::optional<ComputeCapability> capability_of_architecture(std::string_view tex
   return parse_capability(fmt::format("{}.{}", text.substr(0, text.size() - 1), text.back()));
 }
 
-// People leave the family out: "RTX 4090" is a GeForce, "V100" a Tesla.
-std::span<const GpuRow> rows_named(const Registry& registry, std::string_view name) {
-  for (const std::string_view family : {"", "GeForce ", "Tesla ", "Quadro "})
-    if (const auto rows = gpus_named(registry, fmt::format("{}{}", family, name)); !rows.empty()) return rows;
-  return {};
+// "A100 (8.0) and RTX A400 (8.6)", of each capability the first.
+std::string kinds_of(const std::vector<const GpuRow*>& rows) {
+  std::vector<std::string> texts;
+  std::vector<ComputeCapability> told;
+  for (const GpuRow* row : rows) {
+    if (std::find(told.begin(), told.end(), row->capability) != told.end()) continue;
+    told.push_back(row->capability);
+    texts.push_back(fmt::format("{} ({})", row->name, to_text(row->capability)));
+  }
+  return base::join(texts, " or ");
 }
 
 Result<Gpu> describe_named(const std::string& place, std::string_view name, const Registry& registry) {
-  const auto rows = rows_named(registry, name);
-  if (rows.size() == 1) {
+  const std::vector<const GpuRow*> rows = gpus_meant(registry, name);
+  const auto is_other = [&](const GpuRow* row) { return row->capability != rows.front()->capability; };
+  if (!rows.empty() && std::none_of(rows.begin(), rows.end(), is_other)) {
     Gpu gpu;
-    gpu.name = rows.front().name;
-    gpu.capability = rows.front().capability;
+    gpu.name = rows.front()->name;
+    gpu.capability = rows.front()->capability;
     return gpu;
   }
-  constexpr std::string_view k_expected = "a compute capability, such as 8.6, the name of a GPU, or none";
-  if (rows.size() > 1) {
-    std::string capabilities;
-    for (const GpuRow& row : rows)
-      capabilities += fmt::format("{}{}", capabilities.empty() ? "" : " and ", to_text(row.capability));
-    return misunderstood(place, name, fmt::format("a compute capability: GPUs of that name have {}", capabilities),
-                         to_text(rows.front().capability));
-  }
+  if (!rows.empty())
+    return misunderstood(place, name, fmt::format("one GPU: {}", kinds_of(rows)), to_text(rows.front()->capability));
   std::vector<std::string_view> names;
   for (const GpuRow& row : registry.gpus) names.push_back(row.name);
   const std::vector<std::string> meant = base::did_you_mean(name, names);
-  if (meant.empty()) return misunderstood(place, name, k_expected, "8.6");
-  return misunderstood(place, name, k_expected, fmt::format("'{}'", meant.front()));
+  constexpr std::string_view k_expected = "the name of a GPU, its compute capability, such as 8.6, or none";
+  if (!meant.empty()) return misunderstood(place, name, k_expected, fmt::format("'{}'", meant.front()));
+  auto error = misunderstood(place, name, k_expected, "CAPABILITY");
+  error.value().details.push_back("NVIDIA lists compute capabilities at https://developer.nvidia.com/cuda-gpus");
+  return error;
 }
 
 Result<Gpu> describe_gpu(const std::string& place, std::string_view text, const Registry& registry) {
@@ -117,10 +122,15 @@ Result<Gpu> describe_gpu(const std::string& place, std::string_view text, const 
     gpu.capability = capability;
     return gpu;
   }
-  constexpr std::string_view k_expected = "a compute capability, such as 8.6";
-  if (const auto capability = capability_of_architecture(text))
-    return misunderstood(place, text, k_expected, to_text(*capability));
-  if (text.empty() || is_number(text)) return misunderstood(place, text, k_expected, "8.6");
+  if (const auto capability = capability_of_architecture(text)) {
+    Gpu gpu;
+    gpu.capability = capability;
+    return gpu;
+  }
+  // "4090" is a GPU; "9" and "8.65" are nothing.
+  constexpr std::size_t k_shortest_name = 4;
+  if (text.empty() || (is_number(text) && (text.size() < k_shortest_name || gpus_meant(registry, text).empty())))
+    return misunderstood(place, text, "a compute capability, such as 8.6", "8.6");
   return describe_named(place, text, registry);
 }
 
@@ -157,6 +167,21 @@ Result<void> describe_gpus(const std::string& place, const MachineDescription& d
   return {};
 }
 
+// The driver of a Jetson comes with the board, and its number says nothing of CUDA.
+void take_for_jetson(const Registry& registry, MachineFacts& facts) {
+  const auto is_tegra = [&](const Gpu& gpu) {
+    const ChipRow* chip = gpu.capability ? find_chip(registry, *gpu.capability) : nullptr;
+    return chip && chip->is_tegra;
+  };
+  if (facts.gpus.empty() || !std::all_of(facts.gpus.begin(), facts.gpus.end(), is_tegra)) return;
+  facts.host = HostKind::tegra;
+  if (!facts.kernel_version) return;
+  facts.cuda.reset();
+  facts.cuda_source = FactSource::nobody;
+  facts.is_cuda_at_least = false;
+  facts.driver_reason = "the number of a Jetson's driver does not say its CUDA version";
+}
+
 }  // namespace
 
 Result<MachineFacts> describe_machine(const MachineDescription& description, const Registry& registry,
@@ -173,6 +198,7 @@ Result<MachineFacts> describe_machine(const MachineDescription& description, con
     facts.gpu_reason.clear();
     CUDAENV_CHECK(describe_gpus(places.gpus, description, registry, facts));
   }
+  take_for_jetson(registry, facts);
   return facts;
 }
 

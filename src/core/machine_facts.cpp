@@ -63,6 +63,7 @@ class Conclusion {
   // Without libcuda, or against it.
   void take_branch() {
     const std::string trouble = libcuda_trouble();
+    m_facts.is_out_of_step = trouble.starts_with(k_mismatch_note);
     if (m_driver.kernel_cuda) {
       m_facts.cuda = m_driver.kernel_cuda->cuda;
       m_facts.is_cuda_at_least = m_driver.kernel_cuda->is_at_least;
@@ -134,7 +135,9 @@ class Conclusion {
     }
     if (m_seen.libcuda.error == k_not_found && m_seen.nvml.path.empty() && m_seen.host != HostKind::tegra) {
       m_facts.driver = DriverStatus::absent;
-      m_facts.driver_reason = "no NVIDIA driver found";
+      m_facts.driver_reason = m_seen.pci_devices.empty()
+                                  ? "no NVIDIA driver found"
+                                  : "there is an NVIDIA GPU, but no driver of NVIDIA's is loaded";
       if (m_seen.host == HostKind::wsl) m_facts.driver_reason += "; under WSL it comes from Windows (/usr/lib/wsl/lib)";
       return;
     }

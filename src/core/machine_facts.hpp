@@ -63,6 +63,7 @@ struct MachineFacts {
 
   std::string libcuda;                // path of the library that answered; empty: none did
   std::optional<Minor> libcuda_cuda;  // what it reported, believed or not
+  bool is_out_of_step = false;        // libraries of another version than the kernel's part: a reboot is due
   bool has_compat_library = false;    // a forward-compatibility libcuda is in use and works
 
   GpuStatus gpu_status = GpuStatus::unknown;

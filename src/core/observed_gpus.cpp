@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "core/check.hpp"
 #include "core/observed_driver.hpp"
 #include "core/registry_lookup.hpp"
 #include "core/version_text.hpp"
@@ -30,6 +31,10 @@ bool is_order_known(const Observation& seen) {
                      [&](const ObservedGpu& gpu) { return find_gpu(seen.nvml_gpus, gpu.uuid); });
 }
 
+bool is_none_visible(const MachineFacts& facts) {
+  return std::none_of(facts.gpus.begin(), facts.gpus.end(), [](const Gpu& gpu) { return gpu.is_visible; });
+}
+
 // Sets is_visible where CUDA_VISIBLE_DEVICES is set.
 void hide(const Observation& seen, MachineFacts& facts) {
   const std::string& value = *seen.visible_devices;
@@ -47,8 +52,7 @@ void hide(const Observation& seen, MachineFacts& facts) {
           "CUDA_VISIBLE_DEVICES is taken to count GPUs in the order of the bus, since CUDA could not be asked for its "
           "own; CUDA_DEVICE_ORDER=PCI_BUS_ID makes that sure");
   }
-  if (std::none_of(facts.gpus.begin(), facts.gpus.end(), [](const Gpu& gpu) { return gpu.is_visible; }))
-    facts.gpu_reason = fmt::format("CUDA_VISIBLE_DEVICES={} lets programs see no GPU", value);
+  if (is_none_visible(facts)) facts.gpu_reason = fmt::format("CUDA_VISIBLE_DEVICES={} lets programs see no GPU", value);
 }
 
 void take_nvml(const Observation& seen, MachineFacts& facts) {
@@ -60,6 +64,13 @@ void take_nvml(const Observation& seen, MachineFacts& facts) {
     if (!gpu.capability && same) facts.gpus.back().capability = same->capability;
   }
   if (seen.visible_devices) hide(seen, facts);
+  // In MIG mode work runs in an instance only. (NVIDIA MIG User Guide)
+  for (Gpu& gpu : facts.gpus) {
+    if (!gpu.is_visible || !gpu.has_mig || !gpu.mig_uuids.empty()) continue;
+    gpu.is_visible = false;
+    facts.notes.push_back(fmt::format("{} is in MIG mode without an instance, so CUDA does not see it", to_text(gpu)));
+    if (is_none_visible(facts)) facts.gpu_reason = facts.notes.back();
+  }
 }
 
 // A GPU in MIG mode is listed once for each of its instances that a program may use, which is one at most.

@@ -145,13 +145,6 @@ const DriverBranchRow* branch_of(const Registry& registry, DottedVersion driver,
   return above != rows.end() || driver[0] < row.branch + reach ? &row : nullptr;
 }
 
-std::vector<const CompatRow*> compat_packages_for(const Registry& registry, std::uint32_t branch) {
-  std::vector<const CompatRow*> packages;
-  for (const CompatRow& row : registry.compat)
-    if (std::binary_search(row.branches.begin(), row.branches.end(), branch)) packages.push_back(&row);
-  return packages;
-}
-
 const CompatRow* find_compat(const Registry& registry, Minor toolkit, std::uint32_t branch) {
   const CompatRow* row = find_minor(registry.compat, {toolkit.major, toolkit.minor, 0});
   return row && std::binary_search(row->branches.begin(), row->branches.end(), branch) ? row : nullptr;

@@ -62,8 +62,6 @@ enum class DriverNumbers { of_linux, of_windows };
 // five. Null where the driver is older or newer than the tables.
 const DriverBranchRow* branch_of(const Registry& registry, DottedVersion driver, DriverNumbers numbers);
 
-// The cuda-compat packages that are supported on a kernel driver of that branch, oldest first.
-std::vector<const CompatRow*> compat_packages_for(const Registry& registry, std::uint32_t branch);
 // The package of the minor, where it is supported on that branch.
 const CompatRow* find_compat(const Registry& registry, Minor toolkit, std::uint32_t branch);
 

@@ -9,6 +9,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "commands/gate.hpp"
+#include "commands/judged.hpp"
 #include "commands/run.hpp"
 #include "core/platform.hpp"
 #include "core/release_choice.hpp"
@@ -256,29 +257,10 @@ Result<redist::InstallOutcome> carry_out(const InstallOptions& options, App& app
   return outcome;
 }
 
-// An install is for any machine, so the gate has no say in it; but who is here should know.
-Result<void> tell_verdict(const InstallOptions& options, App& app, const core::Version& release) {
-  if (!options.platform.empty()) return {};
-  CUDAENV_TRY(settings, store::load_settings(app.roots, app.environment, std::nullopt));
-  if (settings.gate_mode() == store::GateMode::off) return {};
-  const auto machine = app.machine.facts(Asking::where_needed);
-  if (!machine) {
-    app.output.warning(machine.error().message);
-    return {};
-  }
-  const core::ToolkitFacts toolkit = toolkit_facts(release);
-  const core::Assessment assessment = core::check(app.facts.registry(), toolkit, **machine);
-  if (assessment.verdict != core::Verdict::ok)
-    app.output.note(fmt::format("on this machine {} is {}: {}", toolkit.name, core::to_text(assessment.verdict),
-                                one_line(assessment)));
-  app.machine.save_decisions();
-  return {};
-}
-
 Result<ExitCode> install(const InstallOptions& typed_options, App& app, std::vector<redist::Source> sources,
                          const core::Spec& spec, std::string_view typed) {
   const core::MachineFacts* machine = nullptr;
-  if (spec.kind == core::SpecKind::automatic) {
+  if (spec.kind == core::SpecKind::automatic && typed_options.platform.empty()) {
     CUDAENV_TRY(facts, app.machine.facts(Asking::anew));
     machine = facts;
   }
@@ -291,6 +273,11 @@ Result<ExitCode> install(const InstallOptions& typed_options, App& app, std::vec
   CUDAENV_TRY(done, options.dry_run ? true : is_done_already(options, app, wanted.release, &wanted));
   if (done && !options.dry_run) return ExitCode::done;
   tell_left_out(app, wanted);
+  std::string forcing;
+  if (options.platform.empty()) {
+    CUDAENV_TRY(needed, foretell(app, toolkit_facts(wanted.release)));
+    forcing = needed;
+  }
   if (options.dry_run) return ExitCode::done;
 
   const std::string name = core::to_text(wanted.release);
@@ -301,9 +288,8 @@ Result<ExitCode> install(const InstallOptions& typed_options, App& app, std::vec
   }
   if (auto refreshed = refresh_shims(app); !refreshed)
     return fail(stale_shims(std::move(refreshed).error()).during(fmt::format("CUDA {} itself is installed", name)));
-  CUDAENV_CHECK(tell_verdict(options, app, wanted.release));
-  app.output.note(fmt::format("to use it here: cudaenv local {}",
-                              options.spec && typed != "latest" && typed != "auto" ? typed : name));
+  app.output.note(fmt::format("to use it here: cudaenv local {}{}",
+                              options.spec && typed != "latest" && typed != "auto" ? typed : name, forcing));
   if (outcome.replaced) remove_replaced(std::move(*outcome.replaced), name, app);
   return ExitCode::done;
 }

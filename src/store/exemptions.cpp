@@ -48,7 +48,26 @@ Result<void> save(const Roots& roots, const std::vector<Exemption>& exemptions) 
   base::Value::Array array;
   for (const Exemption& exemption : exemptions)
     array.emplace_back(base::Value::Object{{"file", exemption.file.native()}, {"spec", exemption.spec}});
-  return base::write_file(file, base::to_json(array));
+  const std::string content = base::to_json(array);
+  // JSON is UTF-8, and paths need not be.
+  const auto read_back = parsed(content, file);
+  for (std::size_t i = 0; i < exemptions.size(); ++i)
+    if (!read_back || (*read_back)[i].file != exemptions[i].file)
+      return fail(ErrorKind::filesystem,
+                  fmt::format("no exemption can be kept for {}: its name is not UTF-8",
+                              base::escaped(exemptions[i].file.native())),
+                  "export CUDAENV_GATE=off");
+  return base::write_file(file, content);
+}
+
+// A project is reached by more than one path where there are links; the file itself may be gone.
+bool is_same_file(const base::Path& a, const base::Path& b) {
+  if (a == b) return true;
+  if (a.filename() != b.filename()) return false;
+  struct stat first;
+  struct stat second;
+  return ::stat(a.parent_path().c_str(), &first) == 0 && ::stat(b.parent_path().c_str(), &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
 // Takes out the exemption of a file and puts in another, if there is one.
@@ -59,18 +78,11 @@ Result<bool> replace(const Roots& roots, const base::Path& file, const std::opti
       roots.own.path / ".exemptions.lock", [](long) {}, k_lock_deadline_seconds);
   if (!lock) return fail(lock.error());
   CUDAENV_TRY(exemptions, load_exemptions(roots));
-  const bool was_there = std::erase_if(exemptions, [&](const Exemption& other) { return other.file == file; }) != 0;
+  const bool was_there =
+      std::erase_if(exemptions, [&](const Exemption& other) { return is_same_file(other.file, file); }) != 0;
   if (exemption) exemptions.push_back(*exemption);
   if (was_there || exemption) CUDAENV_CHECK(save(roots, exemptions));
   return was_there;
-}
-
-// A project is reached by more than one path where there are links.
-bool is_same_file(const base::Path& a, const base::Path& b) {
-  struct stat first;
-  struct stat second;
-  return a == b || (::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
-                    first.st_dev == second.st_dev && first.st_ino == second.st_ino);
 }
 
 }  // namespace

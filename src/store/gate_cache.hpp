@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file_lock.hpp"
 #include "base/result.hpp"
 #include "core/gate_record.hpp"
 #include "store/posix_system.hpp"
@@ -26,31 +27,53 @@ class GateCache {
  public:
   explicit GateCache(const Roots& roots);
 
-  // What is known under the present circumstances; nothing where no record can be trusted.
+  // Reads it anew.
+  void load();
+
+  // What is known under the present circumstances; nothing where no record can be believed.
   std::optional<std::string> observation() const;  // as core::to_text(Observation) gave it
-  bool allows(const Selected& selected) const;
   // What a toolkit's own nvcc can compile for; nothing if it was not asked. An empty list: it does not say.
   std::optional<std::vector<std::uint16_t>> architectures(const base::Path& toolkit) const;
 
-  // Starts the record anew. `lifetime_seconds`: how long it is to be believed; 0: as long as nothing changes.
-  void set_observation(std::string_view text, std::int64_t lifetime_seconds);
+  // `libraries`: files that the observation came from, and is worth nothing without. `lifetime_seconds`: how long it is
+  // to be believed; 0: as long as nothing changes. All that was decided on other facts is dropped.
+  void set_observation(std::string_view text, const std::vector<std::string>& libraries, std::int64_t lifetime_seconds);
   void set_architectures(const base::Path& toolkit, const std::vector<std::uint16_t>& architectures);
-  void allow(const Selected& selected, Basis basis);
   void set_automatic(const base::Path& toolkit);
+  void allow(const Selected& selected, Basis basis);
+  void disallow(const Selected& selected);  // on whatever basis
 
-  // Writes what was set since. Nothing to write: nothing is done.
+  // Writes what was set since, together with what other processes have written meanwhile; nothing if they have learnt
+  // other facts than those that it was decided on.
   [[nodiscard]] Result<void> save();
+
+  // Whether there is a place for it.
+  bool can_be_kept() { return directory().has_value(); }
+
+  // Lets one process at a time ask the driver, which may take long; the others wait, and then load() what it learnt.
+  // Nothing where there is no place for a lock, or after waiting `deadline_seconds`.
+  std::optional<base::FileLock> lock_asking(int deadline_seconds);
 
  private:
   using Record = core::GateRecord<PosixSystem>;
 
-  void take_out(std::string_view start, std::string_view end);
+  struct Change {
+    std::string taken_out;  // lines that start so, and
+    std::string ending;     // end so, unless they
+    std::string kept;       // start so
+    std::string put_in;     // empty: nothing
+  };
+
+  void make_runtime_directory();
+  [[nodiscard]] Result<base::Path> directory();
+  std::vector<std::string> merged(std::vector<std::string> lines) const;
 
   PosixSystem m_system;
   core::Roots m_roots;
   std::unique_ptr<Record> m_record;
-  std::vector<std::string> m_lines;
-  bool m_is_changed = false;
+  std::vector<std::string> m_lines;  // as loaded
+  std::vector<std::string> m_facts;  // newly learnt: `until`, `seen` and `fact` lines
+  std::vector<Change> m_changes;
 };
 
 }  // namespace cudaenv::store

@@ -120,6 +120,12 @@ class PosixSystem {
     return size > 0 ? static_cast<std::size_t>(size) : 0;
   }
 
+  bool is_own_directory(const char* path) const {
+    struct stat info;
+    return ::stat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() &&
+           (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  }
+
   bool is_private_directory(const char* path) const {
     struct stat info;
     return ::lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() &&

@@ -49,6 +49,23 @@ class Adopting(AdoptTest):
         self.assertEqual(os.readlink(self.toolkit("13.0.2")), str(self.opt))
         self.assertEqual(result.stderr, f"cudaenv: {self.opt} is adopted as 13.0.2; to use it here: cudaenv local 13.0.2\n")
 
+    def test_the_verdict_of_the_gate_is_told(self):
+        described = {"CUDAENV_OVERRIDE_DRIVER": "550.54.14", "CUDAENV_OVERRIDE_GPUS": "8.6"}
+        for gate, lines, closing in (("on", 2, "cudaenv local 13.0.2 --force\n"), ("warn", 2, "cudaenv local 13.0.2\n"), ("off", 1, "cudaenv local 13.0.2\n")):
+            with self.subTest(gate=gate):
+                result = self.adopt(self.opt, env={**described, "CUDAENV_GATE": gate})
+                self.assertEqual(result.stderr.count("\n"), lines, result.stderr)
+                if lines == 2:
+                    self.assertRegex(result.stderr, r"^cudaenv: on this machine CUDA 13\.0\.2 is refused: .*580\.65\.06.*550\.54\.14")
+                self.assertTrue(result.stderr.endswith("; to use it here: " + closing), result.stderr)
+                self.done(*closing.split()[1:], env={**described, "CUDAENV_GATE": gate})
+                self.done("uninstall", "13.0.2")
+
+    def test_what_is_adopted_already_is_not_judged(self):
+        self.adopt(self.opt)
+        result = self.adopt(self.opt, env={"CUDAENV_OVERRIDE_DRIVER": "550.54.14", "CUDAENV_OVERRIDE_GPUS": "8.6"})
+        self.assertEqual(result.stderr, f"cudaenv: {self.opt} is adopted as 13.0.2 already\n")
+
     def test_its_tools_get_shims(self):
         self.assertNotIn("nvcc", os.listdir(self.box.shims))
         self.adopt(self.opt)

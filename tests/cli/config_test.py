@@ -236,5 +236,106 @@ class Reading(ConfigTest):
             self.assertIn(f"{project}: {key} cannot be set by a project and is ignored", result.stderr.decode())
 
 
+class Gate(ConfigTest):
+    def project(self, text):
+        self.select("12.4")
+        return self.box.write(self.box.project / ".cudaenv.toml", text)
+
+    def assert_mode(self, value, **variables):
+        self.assert_prints(self.config("get", "gate.mode", env=variables), value + "\n")
+
+    def test_defaults(self):
+        self.assert_mode("on")
+        self.assert_prints(self.config("get", "gate.limited"), "warn\n")
+
+    def test_set_get_unset(self):
+        self.assert_set(["set", "gate.mode", "off"], '[gate]\nmode = "off"\n')
+        self.assert_set(["set", "gate.limited", "refuse"], '[gate]\nmode = "off"\nlimited = "refuse"\n')
+        self.assert_mode("off")
+        self.assert_set(["unset", "gate.mode"], '[gate]\nlimited = "refuse"\n')
+        self.assert_mode("on")
+
+    def test_the_short_variable_comes_first_and_is_named(self):
+        self.assert_mode("off", CUDAENV_GATE="off", CUDAENV_GATE_MODE="warn")
+        self.assert_mode("on", CUDAENV_GATE="on", CUDAENV_GATE_MODE="off")
+        self.assert_mode("warn", CUDAENV_GATE="", CUDAENV_GATE_MODE="warn")
+        self.assert_mode("on", CUDAENV_GATE="", CUDAENV_GATE_MODE="")
+        for variables, name in (({"CUDAENV_GATE": "off", "CUDAENV_GATE_MODE": "warn"}, "off  (CUDAENV_GATE)"),
+                                ({"CUDAENV_GATE_MODE": "warn"}, "warn  (CUDAENV_GATE_MODE)")):
+            self.assertIn(f"gate.mode = {name}", self.config("list", env=variables).stdout.decode().splitlines())
+
+    def test_there_is_no_short_variable_for_the_other(self):
+        self.assert_prints(self.config("get", "gate.limited", env={"CUDAENV_LIMITED": "refuse"}), "warn\n")
+        self.assert_prints(self.config("get", "gate.limited", env={"CUDAENV_GATE_LIMITED": "refuse"}), "refuse\n")
+
+    def test_a_variable_comes_before_every_file(self):
+        self.box.write(self.file, '[gate]\nmode = "warn"\n')
+        self.project('[gate]\nmode = "on"\n')
+        self.assert_mode("on")
+        self.assert_mode("off", CUDAENV_GATE="off")
+        self.assert_mode("warn", CUDAENV_GATE_MODE="warn")
+
+    def test_a_project_can_make_it_stricter(self):
+        for own, project in (("off", "on"), ("off", "warn"), ("warn", "on"), ("on", "on"), ("off", "off")):
+            with self.subTest(own=own, project=project):
+                self.box.write(self.file, f'[gate]\nmode = "{own}"\n')
+                file = self.project(f'[gate]\nmode = "{project}"\n')
+                self.assert_mode(project)
+                self.assertIn(f"gate.mode = {project}  ({file})", self.config("list").stdout.decode().splitlines())
+        self.project('[gate]\nlimited = "refuse"\n')
+        self.assert_prints(self.config("get", "gate.limited"), "refuse\n")
+
+    def test_a_project_cannot_make_it_looser(self):
+        for own, project in (("on", "off"), ("on", "warn"), ("warn", "off"), (None, "off"), (None, "warn")):
+            with self.subTest(own=own, project=project):
+                self.file.unlink(missing_ok=True)
+                if own:
+                    self.box.write(self.file, f'[gate]\nmode = "{own}"\n')
+                file = self.project(f'[gate]\nmode = "{project}"\n')
+                self.assert_prints(self.config("get", "gate.mode"), (own or "on") + "\n",
+                                   f'cudaenv: warning: {file}: gate.mode = "{project}" is ignored: '
+                                   "a project can make the gate stricter, not looser\n")
+        self.box.write(self.file, '[gate]\nlimited = "refuse"\n')
+        self.project('gate.limited = "warn"\n')
+        result = self.config("get", "gate.limited")
+        self.assertEqual(result.stdout, b"refuse\n")
+        self.assertIn(b"gate.limited", result.stderr)
+
+    def test_a_project_cannot_undo_what_the_shared_root_says(self):
+        shared = self.box.write("sw/config.toml", '[gate]\nlimited = "refuse"\n').parent
+        self.project('[gate]\nlimited = "warn"\n')
+        result = self.config("get", "gate.limited", env={"CUDAENV_SHARED_ROOT": str(shared)})
+        self.assertEqual(result.stdout, b"refuse\n")
+
+    def test_the_users_own_file_can_be_looser_than_the_shared_one(self):
+        shared = self.box.write("sw/config.toml", '[gate]\nmode = "on"\n').parent
+        self.box.write(self.file, '[gate]\nmode = "off"\n')
+        self.assert_mode("off", CUDAENV_SHARED_ROOT=str(shared))
+
+    def test_bad_values(self):
+        for variable in ("CUDAENV_GATE", "CUDAENV_GATE_MODE"):
+            for value in ("maybe", "ON", " on", "on ", "true", "0", "refuse"):
+                self.assert_fails(self.config("list", env={variable: value}), 2, f"{variable}: gate.mode cannot be",
+                                  "expected one of on, warn, off", f"try: unset {variable}\n")
+        self.assert_fails(self.config("list", env={"CUDAENV_GATE_LIMITED": "off"}), 2, "CUDAENV_GATE_LIMITED",
+                          "expected one of refuse, warn")
+        self.assert_fails(self.config("set", "gate.mode", "refuse"), 2, "gate.mode", "on, warn, off")
+        self.assertFalse(self.file.exists())
+
+    def test_values_of_another_type(self):
+        for text, says in (("[gate]\nmode = true\n", "gate.mode is true"), ("[gate]\nmode = 0\n", "gate.mode is the number 0"),
+                           ('[gate]\nmode = ["off"]\n', "gate.mode is a list"), ("[gate.mode]\nx = 1\n", "gate.mode is a table")):
+            self.box.write(self.file, text)
+            self.assert_fails(self.config("list"), 2, f"{self.file}: {says}\n", "try: cudaenv config set gate.mode on\n")
+            self.file.unlink()
+            project = self.project(text)
+            self.assert_fails(self.config("list"), 2, f"{project}: {says}\n", f"try: ${{EDITOR:-vi}} {project}\n")
+            project.unlink()
+
+    def test_a_bad_value_in_a_project_is_an_error_though_it_would_be_looser(self):
+        project = self.project('[gate]\nmode = "never"\n')
+        self.assert_fails(self.config("list"), 2, f"{project}: gate.mode cannot be \"never\"")
+
+
 if __name__ == "__main__":
     unittest.main()

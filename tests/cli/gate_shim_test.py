@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.program import AS_USER, IS_ROOT, ProgramTest
-from support.sandbox import NOBODY
+from support.sandbox import NOBODY, execve_raw
 
 A10 = {"CUDAENV_OVERRIDE_DRIVER": "550.54.14", "CUDAENV_OVERRIDE_GPUS": "8.6"}
 MIXED = {"CUDAENV_OVERRIDE_DRIVER": "550.54.14", "CUDAENV_OVERRIDE_GPUS": "8.6,3.5"}
@@ -84,6 +84,39 @@ class Deciding(GateShimTest):
             self.assertIn(b"CUDA_HOME=", calls[0].stdout)
             self.assertEqual(b"CUDAENV_ROOT" in calls[0].stdout, "CUDAENV_ROOT" in variables)
 
+    def test_the_very_same_environment_from_a_call_that_asks(self):
+        tool = self.box.root / "versions/12.4.1/bin/nvcc"
+        shutil.copy(shutil.which("cat"), tool)
+        self.select("12.4\n")
+        home = os.fsencode(tool.parents[1])
+        root = os.fsencode(self.box.root)
+        mine = [os.fsencode(f"{name}={value}") for name, value in {**self.box.environment, **A10}.items()]
+        odd = [b"B=2", b"A=1", b"A=again", b"no equals sign", b"", b"=x", b"ODD=\x01\xff\n", b"CUDA_HOMES=kept", b"LAST="]
+        for name, further in (("plain", []), ("odd entries", odd), ("root empty", [b"CUDAENV_ROOT="]), ("root", [b"CUDAENV_ROOT=" + root]),
+                              ("two roots", [b"CUDAENV_ROOT=" + root, b"CUDAENV_ROOT=/nowhere"]),
+                              ("root empty and not", [b"CUDAENV_ROOT=", b"CUDAENV_ROOT=/nowhere"]),
+                              ("two versions", [b"CUDAENV_VERSION=12.4", b"CUDAENV_VERSION=12.8"]),
+                              ("two drivers", [b"CUDAENV_OVERRIDE_DRIVER=470.57.02"]), ("no value", [b"CUDAENV_GATE"])):
+            with self.subTest(name=name):
+                shutil.rmtree(self.box.runtime / "cudaenv", ignore_errors=True)
+                cold, warm = [execve_raw(self.nvcc, [b"nvcc", b"/proc/self/environ"], mine + further, self.box.project) for _ in range(2)]
+                self.assertEqual(cold, warm)
+                self.assertEqual((cold[0], cold[1].split(b"\0")[:-1]),
+                                 (0, mine + further + [b"CUDAENV_SHIM_DEPTH=1", b"CUDA_HOME=" + home, b"CUDA_PATH=" + home]))
+                self.assertEqual(len(self.records()), 1)
+
+    def test_variables_of_a_toolkit_keep_their_place_in_a_call_that_asks(self):
+        tool = self.box.root / "versions/12.4.1/bin/nvcc"
+        shutil.copy(shutil.which("cat"), tool)
+        self.select("12.4\n")
+        home = os.fsencode(tool.parents[1])
+        mine = [os.fsencode(f"{name}={value}") for name, value in {**self.box.environment, **A10}.items()]
+        further = [b"CUDA_PATH=/old", b"B=2", b"CUDA_HOME=/old", b"CUDAENV_SHIM_DEPTH=3", b"CUDA_PATH=/older", b"LAST="]
+        expected = mine + [b"CUDA_PATH=" + home, b"B=2", b"CUDA_HOME=" + home, b"CUDAENV_SHIM_DEPTH=4", b"LAST="]
+        for _ in range(2):
+            status, output = execve_raw(self.nvcc, [b"nvcc", b"/proc/self/environ"], mine + further, self.box.project)
+            self.assertEqual((status, output.split(b"\0")[:-1]), (0, expected))
+
     def test_exit_status_of_the_tool(self):
         self.box.tool(self.box.root / "versions/12.4.1/bin", "nvcc", "exit 42")
         self.select("12.4\n")
@@ -124,6 +157,13 @@ class Deciding(GateShimTest):
         self.select("13.0\n")
         self.assert_fails(self.run_shim(), 126)
 
+    def test_mode_warn_warns_each_time(self):
+        self.select("13.0\n")
+        for _ in range(2):
+            result = self.run_shim(env={**A10, "CUDAENV_GATE": "warn"})
+            self.assertEqual((result.returncode, result.stdout.decode()), (0, self.path_of("13.0.2") + "\n"))
+            self.assertIn(b"580.65.06", result.stderr)
+
     def test_mode_off(self):
         self.select("13.0\n")
         off = {**A10, "CUDAENV_GATE": "off"}
@@ -158,8 +198,14 @@ class Deciding(GateShimTest):
         (self.box.root / "bin/cudaenv").unlink()
         self.select("13.0\n")
         self.assert_runs(self.run_shim(), "13.0.2")
+        # Where there should be one, somebody has to know.
         (self.box.root / "bin/cudaenv").symlink_to(self.box.top / "gone")
-        self.assert_runs(self.run_shim(), "13.0.2")
+        result = self.run_shim()
+        self.assertEqual((result.returncode, result.stdout.decode()), (0, self.path_of("13.0.2") + "\n"))
+        self.assertIn(b"try: cudaenv rehash", result.stderr)
+        # What auto stands for, nobody else can say.
+        self.select("auto\n")
+        self.assert_fails(self.run_shim(), 126, "auto", "cudaenv rehash")
 
     def test_rehash_makes_the_link_anew(self):
         link = self.box.root / "bin/cudaenv"
@@ -179,7 +225,7 @@ class Deciding(GateShimTest):
         self.assert_prints(self.cudaenv("rehash"), "")
         self.assertFalse(link.is_symlink())
         self.select("12.4\n")
-        self.assertEqual(self.run_shim("x").stdout, b"installed exec --shim=nvcc --root-from-shim -- x\n")
+        self.assertEqual(self.run_shim("x").stdout, f"installed exec --shim=nvcc --shim-root={self.box.root} -- x\n".encode())
 
 
 class Staleness(GateShimTest):
@@ -232,6 +278,14 @@ class Staleness(GateShimTest):
         (self.box.root / "registry").mkdir()
         self.assertTrue(self.asks(env=self.variables))
 
+    def test_a_toolkit_that_was_upgraded_in_place(self):
+        nvcc = self.box.root / "versions/12.4.1/bin/nvcc"
+        self.box.tool(nvcc.parent, "new", "echo \"$0\"").rename(nvcc)
+        self.assertTrue(self.asks(env=self.variables))
+        self.assertFalse(self.asks(env=self.variables))
+        self.box.write(nvcc.parents[1] / "version.json", "{}")
+        self.assertTrue(self.asks(env=self.variables))
+
     def test_a_toolkit_that_is_another_directory_now(self):
         directory = self.box.root / "versions/12.4.1"
         directory.rename(self.box.top / "moved")
@@ -281,6 +335,36 @@ class Trust(GateShimTest):
         self.assertTrue(self.asks())
         os.chown(self.directory, NOBODY, NOBODY)
         self.assertTrue(self.asks())
+
+    @unittest.skipUnless(IS_ROOT, "only root can give a directory away")
+    def test_a_runtime_directory_of_another_user_is_not_used(self):
+        variables = {**A10, "CUDA_VISIBLE_DEVICES": f"0,{os.getpid()}"}
+        place = Path(f"/tmp/cudaenv-{os.getuid()}")
+        before = set(place.iterdir()) if place.exists() else set()
+        content = self.record.read_bytes()
+        os.chown(self.box.runtime, NOBODY, NOBODY)
+        self.assertTrue(self.asks(env=variables))
+        self.assertFalse(self.asks(env=variables))  # it was kept in the other place
+        self.assertEqual(self.records(), [self.record])
+        self.assertEqual(self.record.read_bytes(), content)
+        # Nor is anything made there.
+        shutil.rmtree(self.directory)
+        self.assert_runs(self.run_shim(env=variables), "12.4.1")
+        self.assertEqual(self.cudaenv("check", env=variables).returncode, 0)
+        self.assertFalse(self.directory.exists())
+        for file in set(place.iterdir()) - before:
+            file.unlink()
+
+    def test_nothing_but_records_is_ever_removed(self):
+        os.utime(self.record, (0, 0))
+        records = [self.directory / f"gate-{number:016x}" for number in range(100)]
+        others = [self.directory / name for name in ("mine", "gate", "gate-notes", "gate-0123456789abcde", "gate-0123456789ABCDEF", "xgate-0123456789abcdef")]
+        for file in records + others:
+            file.write_text("old")
+            os.utime(file, (0, 0))
+        self.assertTrue(self.asks(env={**A10, "CUDA_VISIBLE_DEVICES": "0"}))
+        self.assertEqual([file.name for file in others if not file.exists()], [])
+        self.assertEqual([file.name for file in records if file.exists()], [])
 
     def test_whatever_else_lies_there_does_no_harm(self):
         content = self.record.read_bytes()

@@ -106,7 +106,7 @@ class Verdicts(GateTest):
 
     def test_a_release_that_no_table_knows_is_unknown(self):
         self.box.toolkit("13.9.0")
-        result = self.local("13.9", machine("620.70.06", "8.6"))
+        result = self.local("13.9", machine("700.10", "8.6"))
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"13.9", result.stderr)
 
@@ -144,6 +144,41 @@ class Refusing(GateTest):
         self.assert_fails(self.cudaenv("exec", "--", "true", cwd=below, env=A10), 5,
                           f"(cd {self.box.project} && cudaenv local 13.0 --force)")
         self.assert_fails(self.cudaenv("exec", "--", "true", env={**A10, "CUDAENV_VERSION": "13.0"}), 5, "CUDAENV_GATE=off")
+
+    def test_what_CUDA_VISIBLE_DEVICES_hides_is_told(self):
+        mixed = machine("580.95.05", "8.6,7.0")
+        line = "CUDA_VISIBLE_DEVICES=1 hides the other GPUs of this machine"
+        error = self.assert_fails(self.local("13.0", {**mixed, "CUDA_VISIBLE_DEVICES": "1"}), 5, "GPU 1 (7.0)", line)
+        self.assertNotIn("GPU 0", error)
+        # Not where nothing is hidden.
+        both = machine("580.95.05", "7.0,7.0")
+        self.assertNotIn("CUDA_VISIBLE_DEVICES", self.assert_fails(self.local("13.0", {**both, "CUDA_VISIBLE_DEVICES": "0,1"}), 5))
+        self.assertNotIn("CUDA_VISIBLE_DEVICES", self.assert_fails(self.local("13.0", both), 5))
+
+    def test_a_description_is_told(self):
+        line = "not by this machine's own driver and GPUs"
+        for described in (A10, machine("550.54.14"), machine(gpus="7.0")):
+            with self.subTest(described=described):
+                self.assert_fails(self.local("13.0", described), 5, "CUDAENV_OVERRIDE_", line)
+
+    def test_each_kind_has_its_headline(self):
+        for described, release, words in ((A10, "13.0", "the driver of this machine is too old for it"),
+                                          (VOLTA, "13.0", "it is too new for the GPUs of this machine"),
+                                          (machine("570.26", "12.0"), "12.6", "it is too old for the GPUs of this machine"),
+                                          (machine("595.45.04", "7.0"), "12.4", "the driver of this machine does not drive its GPUs")):
+            with self.subTest(words=words):
+                error = self.assert_fails(self.local(release, described), 5)
+                self.assertRegex(error.splitlines()[0], rf"^cudaenv: CUDA {release}\.\d is refused: {words}$")
+
+    def test_what_runs_here_is_told(self):
+        error = self.assert_fails(self.local("13.0", A10), 5, "installed and runs here: 11.4.4, 11.8.0, 12.1.1, 12.4.1; with limits: 12.6.3, 12.8.1, 12.9.1",
+                                  "to use it all the same: cudaenv local 13.0 --force", "try: cudaenv local 12.4.1")
+        self.assertRegex(error, r"newest release that runs here, in full: 12\.4\.\d; with limits: 12\.9\.\d\n")
+        for release in RELEASES[:-2]:
+            shutil.rmtree(self.box.root / "versions" / release)
+        error = self.assert_fails(self.local("13.0", A10), 5)
+        self.assertNotIn("installed and runs here", error)
+        self.assertRegex(error, r"try: cudaenv install (12\.4\.\d) && cudaenv local \1$")
 
     def test_the_hint_can_be_typed_and_works(self):
         for arguments in (("local", "13.0"), ("exec", "-v", "13.0", "--", "nvcc", "a b")):
@@ -209,6 +244,10 @@ class Exemptions(GateTest):
         self.local("13.0", A10, "--force")
         self.local("12.4", A10)
         self.assertEqual(self.exemptions(), [])
+
+    def test_SYS_06_force_on_a_login_node_holds_on_the_nodes(self):
+        self.assertEqual(self.local("13.0", machine("none", "none"), "--force").returncode, 0)
+        self.assertEqual(self.cudaenv("exec", "--", "true", env=A10).returncode, 0)
 
     def test_force_is_no_exemption_where_none_is_needed(self):
         self.local("12.4", A10, "--force")
@@ -288,10 +327,23 @@ class Automatic(GateTest):
     def test_limited_if_nothing_is_better(self):
         for release in ("11.4.4", "11.8.0"):
             shutil.rmtree(self.box.root / "versions" / release)
-        self.assert_limited(self.local("auto", machine("525.85.12", "8.0")), "12.9.1")
+        result = self.local("auto", machine("525.85.12", "8.0"))
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr.decode(), r"warning: CUDA 12\.9\.1.*222.*\n.*auto is 12\.9\.1 here\n$")
 
     def test_none_that_runs_here(self):
-        self.assert_fails(self.local("auto", machine("470.57.02", "3.0")), 4, "cudaenv install auto")
+        self.assert_fails(self.local("auto", machine("470.57.02", "3.0")), 4, "3.0", "Kepler")
+        self.box.toolkit("13.2.1")
+        for release in RELEASES[:-1] + ("12.4.1", "12.8.1"):
+            shutil.rmtree(self.box.root / "versions" / release, ignore_errors=True)
+        self.assert_fails(self.local("auto", A10), 4, "580.65.06", "try: cudaenv install auto")
+
+    def test_limited_is_passed_over_where_it_would_be_refused(self):
+        self.box.write(self.box.root / "config.toml", '[gate]\nlimited = "refuse"\n')
+        for release in ("11.4.4", "11.8.0"):
+            shutil.rmtree(self.box.root / "versions" / release)
+        self.assert_fails(self.local("auto", machine("525.85.12", "8.0")), 4, "580.65.06")
+        self.assert_fails(self.local("12.8", A10), 5, "try: cudaenv local 12.4.1", "config.toml")
 
 
 if __name__ == "__main__":

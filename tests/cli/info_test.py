@@ -228,6 +228,31 @@ class Trouble(MachineTest):
         self.assertIn("libcuda", json.dumps(self.info()["notes"]))
 
 
+class Cluster(MachineTest):
+    def node(self, number, **what):
+        """One of several hosts that share a home; each has its own boot, driver and runtime directory."""
+        try:
+            machine = FakeMachine(self.box.top / f"node{number}", **what,
+                                  files={"/proc/sys/kernel/random/boot_id": f"5b0f1d2e-0000-4000-8000-00000000000{number}\n"})
+        except NoCompiler as reason:
+            self.skipTest(str(reason))
+        return machine.environment
+
+    def test_SYS_06_login_node_and_nodes_with_other_drivers_share_a_home(self):
+        self.cudaenv("rehash")
+        self.select("13.0\n")
+        login = self.node(1)
+        old = self.node(2, driver="550.54.14", cuda=(12, 4), gpus=[A10])
+        new = self.node(3, driver="580.95.05", cuda=(13, 0), gpus=[A10])
+        before = self.tree(self.box.home)
+        for _ in range(2):
+            for node, status in ((login, 0), (old, 126), (new, 0)):
+                result = self.box.run(self.box.shims / "nvcc", env=node)
+                self.assertEqual(result.returncode, status, result.stderr)
+        # Nothing about driver or GPU is kept where other hosts see it.
+        self.assertEqual(self.tree(self.box.home), before)
+
+
 class Asking(MachineTest):
     def test_what_was_learnt_is_not_asked_again(self):
         machine = self.machine(driver="550.54.14", cuda=(12, 4), gpus=[A10])

@@ -148,6 +148,33 @@ const CheckRow k_gpu_rows[] = {
      k_refused,
      {gpu_not_driven, toolkit_newer},
      {"first driver branch for Rubin 10.7 is 615", "use driver 615 or newer"}},
+    {"blackwell_on_an_older_driver_without_code_for_it",
+     "12.4.1",
+     with("550.54.14", "12.0").described(),
+     k_refused,
+     {gpu_not_driven},
+     {"the first driver branch for Blackwell 12.0 is 570, and CUDA 12.4.1 has no code for it either",
+      "cure: use driver 570 or newer with CUDA 12.8 or newer;"}},
+    {"blackwell_on_an_older_driver_with_code_for_it",
+     "12.8.1",
+     with("550.54.14", "12.0").described(),
+     k_refused,
+     {gpu_not_driven, toolkit_newer},
+     {"cure: use driver 570 or newer;"},
+     {"has no code"}},
+    {"blackwell_not_driven_beside_one_that_is_served",
+     "12.4.1",
+     Machine().driver("550.54.14").gpu("12.0").gpu("8.6").described(),
+     k_limited,
+     {gpu_not_driven},
+     {"cure: use driver 570 or newer, or work on the other GPUs;"}},
+    {"kepler_after_its_last_driver_without_code_for_it",
+     "13.0.2",
+     with("580.95.05", "3.5").described(),
+     k_refused,
+     {gpu_not_driven},
+     {"the last driver branch for Kepler 3.5 is 470", "cure: use driver 470 or older;"},
+     {"either"}},
     {"rubin_that_the_driver_lists", "13.4.1", with("615.71.09", "10.7"), k_ok, {}},
     {"volta_after_its_last_driver",
      "12.9.1",
@@ -176,6 +203,117 @@ const CheckRow k_gpu_rows[] = {
      {gpu_too_new, driver_unknown}},
 };
 INSTANTIATE_TEST_SUITE_P(Gpu, CheckGpu, testing::ValuesIn(k_gpu_rows), RowName());
+
+// --- The same in few words ---
+
+struct BriefRow {
+  const char* name;
+  const char* release;  // empty: an adopted toolkit that does not say
+  Machine machine;
+  const char* brief;  // of the first reason of that kind
+};
+
+class Brief : public testing::TestWithParam<std::pair<ReasonKind, BriefRow>> {};
+
+TEST_P(Brief, says) {
+  const auto& [kind, row] = GetParam();
+  const ToolkitFacts adopted{.name = "toolkit mine", .release = std::nullopt, .architectures = {}};
+  const Assessment assessment = check(*row.release == 0 ? adopted : cuda(row.release), row.machine);
+  for (const Reason& reason : assessment.reasons) {
+    if (reason.kind != kind) continue;
+    EXPECT_EQ(reason.brief, row.brief);
+    return;
+  }
+  FAIL() << told(assessment);
+}
+
+struct BriefName {
+  std::string operator()(const testing::TestParamInfo<std::pair<ReasonKind, BriefRow>>& info) const {
+    return info.param.second.name;
+  }
+};
+
+const std::pair<ReasonKind, BriefRow> k_briefs[] = {
+    {driver_unknown, {"driver_unknown", "12.8.1", Machine(), "no driver found"}},
+    {driver_unknown,
+     {"driver_unknown_for_a_reason", "9.2.88", Machine().driver("340.108"),
+      "not known whether driver 340.108 runs CUDA 9.2.88"}},
+    {driver_newer_than_us,
+     {"driver_newer_than_us", "14.0.0", Machine().driver("640.10").cuda_at_least({13, 5}).gpu("9.0"),
+      "not known whether driver 640.10 runs CUDA 14.0.0: this cudaenv knows no more of it than CUDA 13.5 or newer"}},
+    {driver_too_old, {"driver_too_old", "13.0.2", with("550.54.14", "8.6"), "needs driver 580.65.06 or newer"}},
+    {driver_below_minimum,
+     {"driver_below_minimum", "11.4.4", with("450.36.06", "7.5"), "needs driver 450.80.02 or newer"}},
+    {toolkit_newer,
+     {"toolkit_newer", "12.8.1", with("550.54.14", "8.6"),
+      "newer than the driver's CUDA 12.4: build for sm_86, its PTX does not load (error 222)"}},
+    {toolkit_newer,
+     {"toolkit_newer_without_a_gpu", "12.8.1", Machine().driver("550.54.14"),
+      "newer than the driver's CUDA 12.4: build for your GPU's own sm_ number, its PTX does not load (error 222)"}},
+    {toolkit_newer,
+     {"toolkit_newer_of_the_same_ptx", "12.6.3", with("555.42.06", "8.6"),
+      "newer than the driver's CUDA 12.5: functions new in it fail (error 36)"}},
+    {gpu_unknown,
+     {"gpu_unknown", "12.4.1", Machine().driver("550.54.14"),
+      "the driver lists no GPU (asleep, not passed to the container, or too new for it)"}},
+    {gpu_unknown,
+     {"gpu_hidden", "12.4.1", Machine().driver("550.54.14").hidden_gpu("8.6"), "CUDA_VISIBLE_DEVICES hides every GPU"}},
+    {toolkit_unknown, {"toolkit_unknown", "", with("550.54.14", "8.6"), "toolkit mine does not say its release"}},
+    {toolkit_unknown,
+     {"toolkit_that_no_table_knows", "14.0.0", with("620.70.06", "9.0"),
+      "the tables do not say which GPUs CUDA 14.0.0 has code for"}},
+    {gpu_dropped,
+     {"gpu_dropped", "13.0.2", with("580.95.05", "7.0", "Tesla V100-SXM2-16GB"),
+      "no code for GPU 0 (7.0); the last with it is 12.9"}},
+    {gpu_dropped,
+     {"gpus_dropped", "13.0.2", Machine().driver("580.95.05").gpu("7.0").gpu("7.0").gpu("9.0"),
+      "no code for GPUs 0-1 (7.0); the last with it is 12.9"}},
+    {gpu_dropped, {"gpu_of_no_toolkit", "10.2.89", with("440.33", "2.0"), "no code for GPU 0 (2.0)"}},
+    {gpu_too_new,
+     {"gpu_too_new", "12.6.3", with("570.26", "12.0"), "no code for GPU 0 (12.0); the first with it is 12.8"}},
+    {gpu_too_new, {"gpu_of_no_toolkit_yet", "13.5.0", with("620.70.06", "42.0"), "no code for GPU 0 (42.0)"}},
+    {gpu_not_driven,
+     {"gpu_not_driven", "12.9.1", with("590.48.01", "7.0").described(), "driver 590.48.01 does not drive GPU 0 (7.0)"}},
+    {gpu_lower_minor,
+     {"gpu_lower_minor", "11.7.1", with("525.60.13", "8.9", "NVIDIA GeForce RTX 4090"),
+      "build for sm_86, which GPU 0 (8.9) runs"}},
+    {gpu_deprecated, {"gpu_deprecated", "12.9.1", with("580.95.05", "7.0"), "GPU 0 (7.0) is deprecated in it"}},
+};
+INSTANTIATE_TEST_SUITE_P(Each, Brief, testing::ValuesIn(k_briefs), BriefName());
+
+// --- Whether a newer driver could help at all ---
+
+struct ServeRow {
+  const char* name;
+  Machine machine;
+  bool can_serve;
+};
+
+class CanServe : public testing::TestWithParam<ServeRow> {};
+
+TEST_P(CanServe, a_gpu) {
+  const ToolkitFacts toolkit = cuda("13.0.2");  // 7.5 to 12.1
+  EXPECT_EQ(can_serve_a_gpu(CheckCase(registry::builtin(), toolkit, GetParam().machine.facts())), GetParam().can_serve);
+}
+
+const ServeRow k_serve[] = {
+    {"own_code", Machine().gpu("8.6"), true},
+    {"no_code", Machine().gpu("7.0"), false},
+    {"one_of_two", Machine().gpu("7.0").gpu("8.6"), true},
+    {"none_of_two", Machine().gpu("7.0").gpu("42.0"), false},
+    {"hidden_ones_do_not_count", Machine().gpu("7.0").hidden_gpu("8.6"), false},
+    {"one_that_cannot_be_told", Machine().gpu("7.0").gpu(""), true},
+    {"all_hidden", Machine().hidden_gpu("7.0"), true},
+    {"none_known", Machine(), true},
+    {"none_there", Machine().gpu_status(GpuStatus::none), true},
+};
+INSTANTIATE_TEST_SUITE_P(Gpus, CanServe, testing::ValuesIn(k_serve), RowName());
+
+TEST(CanServeNobodyKnows, ACodeListThatIsUnknownMayServe) {
+  const ToolkitFacts toolkit = cuda("14.0.0");
+  const Machine machine = Machine().gpu("7.0");
+  EXPECT_TRUE(can_serve_a_gpu(CheckCase(registry::builtin(), toolkit, machine.facts())));
+}
 
 // --- Which code runs where ---
 

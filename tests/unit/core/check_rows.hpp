@@ -47,7 +47,8 @@ inline std::string told(const core::Assessment& assessment) {
   std::string lines;
   for (const core::Reason& reason : assessment.reasons) {
     lines.append(to_text(reason.kind)).append(" (").append(to_text(reason.verdict)).append("): ").append(reason.text);
-    lines.append("; cure: ").append(reason.cure).append(" [").append(reason.source).append("]\n");
+    lines.append("; cure: ").append(reason.cure).append("; brief: ").append(reason.brief);
+    lines.append(" [").append(reason.source).append("]\n");
   }
   return lines;
 }
@@ -71,7 +72,10 @@ inline void expect(const CheckRow& row) {
   EXPECT_EQ(kinds_in(assessment), names_of(row.reasons)) << lines;
   for (const char* word : row.words) EXPECT_NE(lines.find(word), std::string::npos) << word << " in\n" << lines;
   for (const char* word : row.not_told) EXPECT_EQ(lines.find(word), std::string::npos) << word << " in\n" << lines;
-  for (const core::Reason& reason : assessment.reasons) EXPECT_FALSE(reason.text.empty()) << lines;
+  for (const core::Reason& reason : assessment.reasons) {
+    EXPECT_FALSE(reason.text.empty()) << lines;
+    EXPECT_FALSE(reason.brief.empty()) << lines;
+  }
 }
 
 constexpr core::Verdict k_ok = core::Verdict::ok;

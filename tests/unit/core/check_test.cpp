@@ -102,6 +102,35 @@ const SuggestionRow k_suggestions[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Releases, Suggest, testing::ValuesIn(k_suggestions), RowName());
 
+// Whatever toolkit is asked about.
+struct NewestRow {
+  const char* name;
+  Machine machine;
+  const char* newest;
+  const char* best;
+};
+
+class NewestFits : public testing::TestWithParam<NewestRow> {};
+
+TEST_P(NewestFits, are) {
+  const Suggestion fits = newest_fits(registry::builtin(), GetParam().machine.facts());
+  EXPECT_EQ(shown(fits.release), GetParam().newest);
+  EXPECT_EQ(shown(fits.best), GetParam().best);
+}
+
+const NewestRow k_newest[] = {
+    {"driver_550", with("550.54.14", "8.6"), "12.9.2", "12.4.1"},
+    {"volta", with("580.95.05", "7.0"), "12.9.2", "12.9.2"},
+    {"one_that_runs_everything", with("620.70.06", "9.0"), "13.5.0", "13.5.0"},
+    {"mixed_box", Machine().driver("550.54.14").gpu("8.6").gpu("3.5"), "12.9.2", "11.8.0"},
+    {"too_old_for_all_that_can_be_installed", with("470.57.02", "3.0"), "10.2.89", "10.2.89"},
+    {"limited_at_best", with("525.85.12", "12.0"), "12.9.2", ""},
+    {"nothing_drives_it", with("590.48.01", "7.0").described(), "", ""},
+    {"without_a_driver", Machine(), "13.5.0", "13.5.0"},
+    {"without_a_gpu", Machine().driver("550.54.14"), "12.9.2", "12.4.1"},
+};
+INSTANTIATE_TEST_SUITE_P(OfAll, NewestFits, testing::ValuesIn(k_newest), RowName());
+
 struct FitRow {
   const char* name;
   std::vector<Version> releases;

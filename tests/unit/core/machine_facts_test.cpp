@@ -49,6 +49,8 @@ TEST_P(ConcludedDriver, is_what_the_parts_can_do_together) {
   EXPECT_EQ(machine.driver_reason.empty(), machine.cuda.has_value()) << machine.driver_reason;
   EXPECT_FALSE(machine.has_compat_library);
   EXPECT_FALSE(machine.is_described);
+  // Rebooting is the cure of that alone.
+  EXPECT_EQ(machine.is_out_of_step, joined(machine.notes).find("reboot") != std::string::npos);
 }
 
 constexpr const char* k_no_compute_part =
@@ -258,6 +260,20 @@ INSTANTIATE_TEST_SUITE_P(
                    },
                    DriverStatus::unknown, "-", FactSource::nobody,
                    "(CUDA 12.4) is there, but the driver's kernel module is not"},
+        DriverCase{"card_without_a_driver",
+                   [](Observation& seen) {
+                     take_all_away(seen);
+                     seen.pci_devices = {0x2684};
+                   },
+                   DriverStatus::absent, "-", FactSource::nobody,
+                   "there is an NVIDIA GPU, but no driver of NVIDIA's is loaded"},
+        DriverCase{"DET_13_card_with_nouveau",
+                   [](Observation& seen) {
+                     take_all_away(seen);
+                     seen.has_nouveau = true;
+                     seen.pci_devices = {0x2684};
+                   },
+                   DriverStatus::nouveau, "-", FactSource::nobody, "nouveau drives this card"},
         DriverCase{"ENV_09_stub_alone",
                    [](Observation& seen) {
                      take_all_away(seen);
@@ -278,6 +294,22 @@ INSTANTIATE_TEST_SUITE_P(
                    DriverStatus::unknown, "-", FactSource::nobody, "within 1.5 s in dlopen(libcuda.so.1)",
                    "the driver did not answer within 1.5 s in dlopen(libcuda.so.1)\n"}),
     test::RowName());
+
+TEST(ConcludedDriver, DET_01_out_of_step_until_the_reboot) {
+  EXPECT_FALSE(facts_of(healthy()).is_out_of_step);
+  Observation seen = healthy();
+  set_driver(seen, "535.183.01", 12040);
+  refuse_by_nvml(seen, 18);
+  seen.init_status = 803;
+  EXPECT_TRUE(facts_of(seen).is_out_of_step);
+  // Not where the card has no NVIDIA driver's part at all, nor for a compat library that does not work.
+  seen = healthy();
+  set_driver(seen, "470.57.02", 12010);
+  seen.init_status = 804;
+  EXPECT_FALSE(facts_of(seen).is_out_of_step);
+  take_all_away(seen);
+  EXPECT_FALSE(facts_of(seen).is_out_of_step);
+}
 
 TEST(ConcludedDriver, DRV_05_compat_library_that_works) {
   Observation seen = healthy();

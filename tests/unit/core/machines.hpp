@@ -56,6 +56,11 @@ class Machine {
     m_facts.has_compat_library = true;
     return *this;
   }
+  Machine& out_of_step() {
+    m_facts.is_out_of_step = true;
+    m_facts.libcuda_cuda = core::Minor{13, 0};  // of the libraries that wait for the reboot
+    return *this;
+  }
   Machine& driver_status(core::DriverStatus status) {
     m_facts.driver = status;
     return *this;

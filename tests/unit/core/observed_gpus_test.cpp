@@ -88,54 +88,76 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Visible, ConcludedGpus,
-    testing::Values(GpuCase{"by_index_in_cuda_order",
-                            [](Observation& seen) {
-                              add_gpu(seen);
-                              seen.visible_devices = "0";
-                              see_by_cuda(seen, {observed_gpu(1, "8.9")});
-                            },
-                            GpuStatus::known, FactSource::nvml, "[0 6.1]\n1 8.9\n"},
-                    GpuCase{"by_index_in_bus_order",
-                            [](Observation& seen) {
-                              add_gpu(seen);
-                              seen.visible_devices = "0";
-                              seen.device_order = "PCI_BUS_ID";
-                            },
-                            GpuStatus::known, FactSource::nvml, "0 6.1\n[1 8.9]\n"},
-                    GpuCase{"by_index_where_cuda_failed",
-                            [](Observation& seen) {
-                              add_gpu(seen);
-                              seen.visible_devices = "0";
-                              seen.init_status = 999;
-                            },
-                            GpuStatus::known, FactSource::nvml, "0 6.1\n[1 8.9]\n"},
-                    GpuCase{"by_uuid",
-                            [](Observation& seen) {
-                              add_gpu(seen);
-                              seen.visible_devices = "GPU-00000001";
-                            },
-                            GpuStatus::known, FactSource::nvml, "[0 6.1]\n1 8.9\n"},
-                    GpuCase{"MIG_by_instance",
-                            [](Observation& seen) {
-                              add_gpu(seen);
-                              seen.nvml_gpus[1].has_mig = true;
-                              seen.nvml_gpus[1].mig_uuids = {"MIG-1"};
-                              seen.visible_devices = "MIG-1";
-                            },
-                            GpuStatus::known, FactSource::nvml, "[0 6.1]\n1 8.9\n"},
-                    GpuCase{"none_by_an_empty_value", [](Observation& seen) { seen.visible_devices = ""; },
-                            GpuStatus::known, FactSource::nvml, "[0 8.9]\n",
-                            "CUDA_VISIBLE_DEVICES= lets programs see no GPU"},
-                    GpuCase{"none_by_minus_one", [](Observation& seen) { seen.visible_devices = "-1"; },
-                            GpuStatus::known, FactSource::nvml, "[0 8.9]\n",
-                            "CUDA_VISIBLE_DEVICES=-1 lets programs see no GPU"},
-                    GpuCase{"none_that_libcuda_alone_sees",
-                            [](Observation& seen) {
-                              take_nvml_away(seen);
-                              seen.visible_devices = "";
-                              seen.init_status = 100;
-                            },
-                            GpuStatus::none, FactSource::nobody, "", "CUDA_VISIBLE_DEVICES= lets programs see no GPU"}),
+    testing::Values(
+        GpuCase{"by_index_in_cuda_order",
+                [](Observation& seen) {
+                  add_gpu(seen);
+                  seen.visible_devices = "0";
+                  see_by_cuda(seen, {observed_gpu(1, "8.9")});
+                },
+                GpuStatus::known, FactSource::nvml, "[0 6.1]\n1 8.9\n"},
+        GpuCase{"by_index_in_bus_order",
+                [](Observation& seen) {
+                  add_gpu(seen);
+                  seen.visible_devices = "0";
+                  seen.device_order = "PCI_BUS_ID";
+                },
+                GpuStatus::known, FactSource::nvml, "0 6.1\n[1 8.9]\n"},
+        GpuCase{"by_index_where_cuda_failed",
+                [](Observation& seen) {
+                  add_gpu(seen);
+                  seen.visible_devices = "0";
+                  seen.init_status = 999;
+                },
+                GpuStatus::known, FactSource::nvml, "0 6.1\n[1 8.9]\n"},
+        GpuCase{"by_uuid",
+                [](Observation& seen) {
+                  add_gpu(seen);
+                  seen.visible_devices = "GPU-00000001";
+                },
+                GpuStatus::known, FactSource::nvml, "[0 6.1]\n1 8.9\n"},
+        GpuCase{"MIG_by_instance",
+                [](Observation& seen) {
+                  add_gpu(seen);
+                  seen.nvml_gpus[1].has_mig = true;
+                  seen.nvml_gpus[1].mig_uuids = {"MIG-1"};
+                  seen.visible_devices = "MIG-1";
+                },
+                GpuStatus::known, FactSource::nvml, "[0 6.1]\n1 8.9\n"},
+        GpuCase{"MIG_without_an_instance_beside_another",
+                [](Observation& seen) {
+                  add_gpu(seen);
+                  seen.nvml_gpus[1].has_mig = true;
+                },
+                GpuStatus::known, FactSource::nvml, "0 6.1\n[1 8.9]\n"},
+        GpuCase{"MIG_without_an_instance_alone", [](Observation& seen) { seen.nvml_gpus[0].has_mig = true; },
+                GpuStatus::known, FactSource::nvml, "[0 8.9]\n",
+                "GPU 0 (GPU 0, 8.9) is in MIG mode without an instance, so CUDA does not see it"},
+        GpuCase{"MIG_with_an_instance",
+                [](Observation& seen) {
+                  seen.nvml_gpus[0].has_mig = true;
+                  seen.nvml_gpus[0].mig_uuids = {"MIG-1"};
+                },
+                GpuStatus::known, FactSource::nvml, "0 8.9\n"},
+        GpuCase{"MIG_without_an_instance_that_is_asked_for",
+                [](Observation& seen) {
+                  add_gpu(seen);
+                  seen.nvml_gpus[1].has_mig = true;
+                  seen.visible_devices = "GPU-00000001";
+                },
+                GpuStatus::known, FactSource::nvml, "[0 6.1]\n[1 8.9]\n",
+                "GPU 1 (GPU 1, 8.9) is in MIG mode without an instance"},
+        GpuCase{"none_by_an_empty_value", [](Observation& seen) { seen.visible_devices = ""; }, GpuStatus::known,
+                FactSource::nvml, "[0 8.9]\n", "CUDA_VISIBLE_DEVICES= lets programs see no GPU"},
+        GpuCase{"none_by_minus_one", [](Observation& seen) { seen.visible_devices = "-1"; }, GpuStatus::known,
+                FactSource::nvml, "[0 8.9]\n", "CUDA_VISIBLE_DEVICES=-1 lets programs see no GPU"},
+        GpuCase{"none_that_libcuda_alone_sees",
+                [](Observation& seen) {
+                  take_nvml_away(seen);
+                  seen.visible_devices = "";
+                  seen.init_status = 100;
+                },
+                GpuStatus::none, FactSource::nobody, "", "CUDA_VISIBLE_DEVICES= lets programs see no GPU"}),
     test::RowName());
 
 void list_none(Observation& seen) {
@@ -239,6 +261,18 @@ TEST(ConcludedGpus, guessed_order_is_told) {
   seen.visible_devices = "0";
   seen.init_status = 999;
   EXPECT_NE(joined(facts_of(seen).notes).find("in the order of the bus"), std::string::npos);
+}
+
+TEST(ConcludedGpus, MIG_without_an_instance_is_told) {
+  Observation seen = healthy();
+  add_gpu(seen);
+  seen.nvml_gpus[1].has_mig = true;
+  const MachineFacts machine = facts_of(seen);
+  EXPECT_EQ(joined(machine.notes), "GPU 1 (GPU 1, 8.9) is in MIG mode without an instance, so CUDA does not see it\n");
+  EXPECT_EQ(machine.gpu_reason, "");
+  // Not of one that CUDA_VISIBLE_DEVICES hides anyhow.
+  seen.visible_devices = "GPU-00000000";
+  EXPECT_EQ(joined(facts_of(seen).notes), "");
 }
 
 TEST(ConcludedGpus, tell_nothing_that_a_terminal_must_not_see) {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace cudaenv::shim {
+namespace cudaenv::store {
 
 // One variable that a tool gets: `entry` is NAME=value and must live until execve.
 struct Setting {
@@ -38,4 +38,4 @@ inline void set_variables(char* const* environment, const Setting* settings, std
   *result = nullptr;
 }
 
-}  // namespace cudaenv::shim
+}  // namespace cudaenv::store

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Where the gate's record for the present circumstances lies (gate_record.hpp); under the rules of selection.hpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/env_names.hpp"
+#include "core/fingerprint.hpp"
+#include "core/selection_types.hpp"
+
+namespace cudaenv::core {
+
+inline constexpr std::size_t k_largest_gate_record = 32768;
+
+// Takes the part before the first `end`, and that one, off the text.
+constexpr std::string_view take_until(std::string_view& text, char end) {
+  std::size_t size = 0;
+  while (size < text.size() && text[size] != end) ++size;
+  const std::string_view taken = text.substr(0, size);
+  text.remove_prefix(size < text.size() ? size + 1 : size);
+  return taken;
+}
+
+// The control group that says which devices may be opened, of the lines "id:controllers:path" of /proc/self/cgroup:
+// that of the controller `devices`, else that of the unified hierarchy. Groups of login sessions confine nobody.
+constexpr std::string_view device_group(std::string_view text) {
+  std::string_view group;
+  while (!text.empty()) {
+    std::string_view line = take_until(text, '\n');
+    take_until(line, ':');
+    std::string_view controllers = take_until(line, ':');
+    if (controllers.empty() && group.empty()) group = line;
+    while (!controllers.empty())
+      if (take_until(controllers, ',') == "devices") group = line;
+  }
+  return group.starts_with("/user.slice") ? std::string_view() : group;
+}
+
+// What decides which driver and GPUs a program would see, and what the user asked of the gate, as the name of a file.
+// System: see gate_record.hpp.
+template <class System>
+class GateCircumstances {
+ public:
+  GateCircumstances(System& system, const Roots& roots) : m_system(system), m_roots(roots) {}
+
+  // Puts the directory that holds the records into `path`; false if there is none that is safe, and `path` is where the
+  // last of them would be. XDG_RUNTIME_DIR may be somebody else's, as after `su`: what lies there is then his to
+  // change.
+  bool find_directory(PathText& path) {
+    const char* runtime = m_system.variable("XDG_RUNTIME_DIR");
+    if (runtime && *runtime == '/' && m_system.is_own_directory(runtime)) {
+      path.assign(runtime).append("/cudaenv");
+      if (!path.is_cut() && m_system.is_private_directory(path.c_str())) return true;
+    }
+    path.assign("/tmp/cudaenv-").append_number(m_system.user());
+    return m_system.is_private_directory(path.c_str());
+  }
+
+  // Adds the record's name to its directory; false if that is too long a path.
+  bool append_name(PathText& path) {
+    constexpr char k_hex[] = "0123456789abcdef";
+    const std::uint64_t name = fingerprint();
+    path.append("/gate-");
+    for (int shift = 60; shift >= 0; shift -= 4) path.append(k_hex[name >> shift & 15]);
+    return !path.is_cut();
+  }
+
+ private:
+  std::uint64_t fingerprint() {
+    Fingerprint fingerprint;
+    fingerprint.add(CUDAENV_VERSION_TEXT);
+    add_file(fingerprint, "/proc/sys/kernel/random/boot_id");
+    if (!add_file(fingerprint, "/sys/module/nvidia/version")) add_file(fingerprint, "/proc/driver/nvidia/version");
+    // A container on the same kernel (a number that is used again, so its root directory too), and a batch job that is
+    // confined to some of the devices.
+    const std::size_t size = m_system.link_text("/proc/self/ns/mnt", m_buffer, sizeof m_buffer);
+    const FileStamp top = m_system.stamp("/");
+    fingerprint.add(std::string_view(m_buffer, size)).add(top.device).add(top.inode);
+    fingerprint.add(device_group({m_buffer, m_system.read_once("/proc/self/cgroup", m_buffer, sizeof m_buffer)}));
+    for (const char* name : env_names::k_of_the_gate) {
+      const char* value = m_system.variable(name);
+      fingerprint.add(std::uint64_t{value != nullptr}).add(value ? value : "");
+    }
+    add_facts(fingerprint, m_roots.own);
+    add_facts(fingerprint, m_roots.shared);
+    return fingerprint.value();
+  }
+
+  bool add_file(Fingerprint& fingerprint, std::string_view path) {
+    const char* prefix = m_system.variable(env_names::k_host_root);
+    m_path.assign(prefix ? prefix : "").append(path);
+    const std::size_t size = m_system.read_once(m_path.c_str(), m_buffer, sizeof m_buffer);
+    fingerprint.add(std::string_view(m_buffer, size));
+    return size != 0;
+  }
+
+  // Newer tables in a root, where there are any.
+  void add_facts(Fingerprint& fingerprint, const PathText& root) {
+    if (root.view().empty()) return;
+    m_path.assign(root.view()).append("/registry");
+    const FileStamp directory = m_system.stamp(m_path.c_str());
+    fingerprint.add(directory);
+    if (!directory.exists) return;
+    const std::size_t size = m_path.size();
+    std::uint64_t files = 0;  // in no order
+    m_system.for_each_entry(m_path.c_str(), [&](std::string_view name) {
+      m_file.assign(m_path.view().substr(0, size)).append('/').append(name);
+      files += Fingerprint().add(name).add(m_system.stamp(m_file.c_str())).value();
+    });
+    fingerprint.add(files);
+  }
+
+  System& m_system;
+  const Roots& m_roots;
+  PathText m_path;
+  PathText m_file;
+  char m_buffer[4096];  // not cleared
+};
+
+}  // namespace cudaenv::core

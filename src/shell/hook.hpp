@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shell/quote.hpp"
+
+namespace cudaenv::shell {
+
+// The templates of src/shell/templates, as they were at build time.
+std::string_view hook_template(Shell shell);
+
+// What the integration needs to know; absolute paths.
+struct HookPlaces {
+  std::string program;
+  std::string shims;
+  std::vector<std::string> global_files;  // version files that count where no project has one, in order
+};
+
+// The integration as text that the shell evaluates at its start.
+std::string render_hook(Shell shell, const HookPlaces& places);
+
+// What a command prints that a hook has started, to be asked again at the next prompt.
+std::string_view ask_again(Shell shell);
+
+}  // namespace cudaenv::shell
