@@ -100,10 +100,12 @@ Read read_all(int fd, pid_t child, Clock::time_point end, std::size_t most, std:
   return Read::too_much;
 }
 
-std::optional<int> wait_for(pid_t child, Clock::time_point end) {
+enum class Heed { nothing, interrupts };
+
+std::optional<int> wait_for(pid_t child, Clock::time_point end, Heed heed) {
   while (true) {
     if (auto status = status_of(child)) return status;
-    if (Clock::now() >= end || is_interrupted()) return std::nullopt;
+    if (Clock::now() >= end || (heed == Heed::interrupts && is_interrupted())) return std::nullopt;
     ::poll(nullptr, 0, 1);
   }
 }
@@ -111,7 +113,7 @@ std::optional<int> wait_for(pid_t child, Clock::time_point end) {
 void kill_all(pid_t child) {
   ::kill(-child, SIGKILL);  // it leads a group of its own
   ::kill(child, SIGKILL);
-  wait_for(child, Clock::now() + k_time_to_die);
+  wait_for(child, Clock::now() + k_time_to_die, Heed::nothing);
 }
 
 }  // namespace
@@ -135,7 +137,7 @@ Result<ChildOutcome> run_child(const std::function<int(int output)>& body, milli
   ChildOutcome outcome;
   std::optional<int> status;
   const Read read = read_all(*reader, child, end, most, outcome.output, status);
-  if (read == Read::to_the_end) status = wait_for(child, end);
+  if (read == Read::to_the_end) status = wait_for(child, end, Heed::interrupts);
   if (!status || is_interrupted()) {
     kill_all(child);
     if (is_interrupted()) return fail(interrupted_error());
