@@ -10,7 +10,7 @@ std::string main_help() {
       "cudaenv keeps several CUDA toolkits side by side and gives each project its own.\n\n"
       "usage: cudaenv COMMAND [ARGUMENTS]\n\n";
   for (const commands::CommandRow& row : commands::command_rows())
-    if (row.visibility == commands::Visibility::shown) text += fmt::format("  {:<10} {}\n", row.name, row.summary);
+    if (row.visibility == commands::Visibility::shown) text += fmt::format("  {:<11} {}\n", row.name, row.summary);
   text +=
       "\noptions of every command:\n"
       "  -q, --quiet                say nothing but data, warnings and errors\n"

@@ -19,10 +19,13 @@ namespace {
 using namespace commands;
 
 template <class T>
-void option(CLI::App& app, const std::string& name, std::optional<T>& value, const std::string& help) {
-  app.add_option_function<T>(
+CLI::Option* option(CLI::App& app, const std::string& name, std::optional<T>& value, const std::string& help) {
+  return app.add_option_function<T>(
       name, [&value](const T& typed) { value = typed; }, help);
 }
+
+// What help shows in place of a value that is one of a few words: "bash|zsh|fish".
+constexpr const char* k_shells = "bash|zsh|fish";
 
 // An option that may be repeated, or hold several values with commas between them.
 void list_option(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& type,
@@ -35,11 +38,13 @@ void list_option(CLI::App& app, const std::string& name, std::vector<std::string
 }
 
 void bind(CLI::App& app, InstallOptions& options) {
-  option(app, "spec", options.spec, "12, 12.8, 12.8.1, latest, or auto: the newest that fits this machine");
-  app.add_option("--profile", options.profile, "minimal, default or full");
+  option(app, "spec", options.spec, "12, 12.8, 12.8.1, latest, or auto: the newest that fits this machine")
+      ->type_name("RELEASE");
+  app.add_option("--profile", options.profile, "which components")->type_name("minimal|default|full");
   list_option(app, "--with", options.with, "COMPONENT", "a further component");
   list_option(app, "--without", options.without, "COMPONENT", "a component to leave out");
-  app.add_option("--platform", options.platform, "linux-x86_64, linux-sbsa, linux-aarch64 or linux-ppc64le");
+  app.add_option("--platform", options.platform, "install for another kind of machine")
+      ->type_name("linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le");
   app.add_option("--mirror", options.mirrors, "base URL or directory to fetch from (may be repeated)")
       ->take_all()
       ->allow_extra_args(false)
@@ -51,7 +56,9 @@ void bind(CLI::App& app, InstallOptions& options) {
 }
 
 void bind(CLI::App& app, UninstallOptions& options) {
-  app.add_option("version", options.versions, "12.8.1, or the name of an adopted toolkit")->required();
+  app.add_option("version", options.versions, "12.8.1, or the name of an adopted toolkit")
+      ->required()
+      ->type_name("TOOLKIT");
 }
 
 void bind(CLI::App& app, VersionsOptions& options) {
@@ -79,7 +86,7 @@ void bind(CLI::App& app, PrefixOptions& options) {
   option(app, "spec", options.spec, "which toolkit; default: the selected one");
 }
 void bind(CLI::App& app, ExecOptions& options) {
-  option(app, "-v,--version", options.spec, "which toolkit; default: the selected one");
+  option(app, "-v,--version", options.spec, "which toolkit; default: the selected one")->type_name("SPEC");
   const auto for_shims = [&](const char* name) { app.get_option(name)->group(""); };
   option(app, "--shim", options.shim, "the tool that a shim stands for");
   for_shims("--shim");
@@ -88,7 +95,8 @@ void bind(CLI::App& app, ExecOptions& options) {
 }
 
 void bind(CLI::App& app, CheckOptions& options) {
-  app.add_option("spec", options.specs, "12, 12.8, latest, auto, or an adopted one; default: all installed");
+  app.add_option("spec", options.specs, "12, 12.8, latest, auto, or an adopted one; default: all installed")
+      ->type_name("TOOLKIT");
   option(app, "--driver", options.driver, "another machine's driver: 550.54.14, or none");
   list_option(app, "--gpu", options.gpus, "GPU", "another machine's GPU: 8.6, or \"RTX 4090\"; or none");
   app.add_flag("--json", options.json, "one JSON document");
@@ -98,13 +106,22 @@ void bind(CLI::App& app, InfoOptions& options) { app.add_flag("--json", options.
 
 void bind(CLI::App& app, EnvOptions& options) {
   option(app, "spec", options.spec, "which toolkit; default: the selected one");
-  app.add_option("--shell", options.shell, "bash, zsh or fish");
-  app.add_option("--format", options.format, "sh, dotenv, json or github");
+  app.add_option("--shell", options.shell, "the shell that will read it")->type_name(k_shells);
+  app.add_option("--format", options.format, "how it is written")->type_name("sh|dotenv|json|github|modulefile");
   app.add_flag("--hook", options.hook, "for the shell integration")->group("");
 }
 
 void bind(CLI::App& app, InitOptions& options) {
-  app.add_option("shell", options.shell, "bash, zsh or fish")->required();
+  app.add_option("shell", options.shell, "the shell that will read it")->required()->type_name(k_shells);
+}
+
+void bind(CLI::App& app, CompletionsOptions& options) {
+  app.add_option("shell", options.shell, "the shell that will read it")->required()->type_name(k_shells);
+}
+
+void bind(CLI::App& app, CompleteOptions& options) {
+  app.add_option("kind", options.kind, "what is wanted: spec, toolkit, tool, ...")->required();
+  app.add_option("word", options.word, "the word before it");
 }
 
 void bind(CLI::App& app, ShellOptions& options) {
@@ -148,8 +165,16 @@ void bind_global(CLI::App& app, GlobalOptions& global) {
                           : when == "never" ? base::ColorChoice::never
                                             : base::ColorChoice::automatic;
          },
-         "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+         "when to use colour")
+      ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+      ->type_name("auto|always|never");
+}
+
+// What may stand before a command's name. For lists alone: parse_without_command knows what to do with it.
+void bind_main(CLI::App& app, GlobalOptions& global) {
+  bind_global(app, global);
+  app.add_flag_callback(
+      "-V,--version", [] {}, "version of cudaenv");
 }
 
 // `exec` runs whatever follows its own options; none of that is ours to parse. Cuts it off the arguments.
@@ -204,13 +229,18 @@ void add_nearest(Error& error, std::string_view typed, const std::vector<std::st
   if (!near.empty()) error.details.push_back(fmt::format("did you mean {}?", base::join(near, " or ")));
 }
 
+std::vector<std::string> long_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    if (!option->get_lnames().empty()) names.push_back("--" + option->get_lnames().front());
+  return names;
+}
+
 // CLI11's words for what is wrong, with the nearest option where one was misspelt.
 Error usage_error(const CLI::ParseError& error, const CLI::App& app, const CommandRow& row) {
   Error result{ErrorKind::usage, fmt::format("{}: {}", row.name, base::escaped(error.what())),
                fmt::format("cudaenv help {}", row.name)};
-  std::vector<std::string> known;
-  for (const CLI::Option* option : app.get_options())
-    if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
+  std::vector<std::string> known = long_names(app);
   for (const CLI::App* action : app.get_subcommands(nullptr)) known.push_back(action->get_name());
   for (const std::string& typed : app.remaining()) add_nearest(result, typed, {known.begin(), known.end()});
   return result;
@@ -219,7 +249,11 @@ Error usage_error(const CLI::ParseError& error, const CLI::App& app, const Comma
 // One before any command.
 Error unknown_option(const std::string& typed) {
   Error error{ErrorKind::usage, fmt::format("there is no option \"{}\"", base::escaped(typed)), "cudaenv help"};
-  add_nearest(error, typed, {"--quiet", "--verbose", "--color", "--help", "--version"});
+  CLI::App app;
+  GlobalOptions global;
+  bind_main(app, global);
+  const std::vector<std::string> known = long_names(app);
+  add_nearest(error, typed, {known.begin(), known.end()});
   return error;
 }
 
@@ -272,7 +306,71 @@ Result<Invocation> parse_without_command(const std::vector<std::string>& argumen
   return invocation;
 }
 
+// What the value of an option or an argument is, in lower case: what help shows in its place, or its own name.
+std::string value_of(const CLI::Option& option) {
+  std::string value = option.get_type_name();
+  if (value.empty() || value == "TEXT")
+    value = option.get_positional() ? option.get_name(true) : option.get_lnames().front();
+  for (char& c : value)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return value;
+}
+
+Parameter parameter_of(const CLI::Option& option) {
+  Parameter parameter;
+  for (const std::string& name : option.get_snames()) parameter.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) parameter.names.push_back("--" + name);
+  parameter.help = option.get_description();
+  if (option.get_items_expected_max() != 0) parameter.value = value_of(option);
+  parameter.may_repeat =
+      option.get_expected_max() > 1 || option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+  parameter.has_commas = option.get_delimiter() == ',';
+  return parameter;
+}
+
+void add_parameters(const CLI::App& app, std::vector<Parameter>& parameters) {
+  for (const CLI::Option* option : app.get_options()) {
+    const bool is_hidden = !option->get_positional() && option->get_group().empty();
+    Parameter parameter = parameter_of(*option);
+    const auto is_same = [&](const Parameter& other) { return !other.names.empty() && other.names == parameter.names; };
+    if (!is_hidden && std::none_of(parameters.begin(), parameters.end(), is_same))
+      parameters.push_back(std::move(parameter));
+  }
+}
+
+Shape shape_of(const CommandRow& row) {
+  Shape shape{std::string(row.name), std::string(row.alias), std::string(row.summary), row.visibility, {}, {}};
+  CLI::App app;
+  GlobalOptions global;
+  bind_global(app, global);
+  Options options = row.make ? row.make() : Options();
+  if (row.make)
+    std::visit([&](auto& bound) { bind(app, bound); }, options);
+  else
+    app.add_option("command");
+  add_parameters(app, shape.parameters);
+  if (row.name == "exec") shape.parameters.push_back({{}, "what to run", "program", true, false});
+  for (const CLI::App* action : app.get_subcommands(nullptr)) {
+    Shape& added = shape.actions.emplace_back();
+    added.name = action->get_name();
+    added.summary = action->get_description();
+    add_parameters(*action, added.parameters);
+    add_parameters(app, added.parameters);
+  }
+  return shape;
+}
+
 }  // namespace
+
+Shape program_shape() {
+  Shape shape{"cudaenv", {}, {}, Visibility::shown, {}, {}};
+  CLI::App app;
+  GlobalOptions global;
+  bind_main(app, global);
+  add_parameters(app, shape.parameters);
+  for (const CommandRow& row : command_rows()) shape.actions.push_back(shape_of(row));
+  return shape;
+}
 
 Result<Invocation> parse(std::vector<std::string> arguments) {
   const std::size_t at = find_name(arguments);

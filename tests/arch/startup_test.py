@@ -16,7 +16,8 @@ from support.program import ProgramTest
 
 HEAVY = re.compile(r"lib(curl|archive|crypto|ssl|nghttp2|gnutls|xml2)\b")
 COMMANDS = [["version"], ["versions"], ["versions", "--json"], ["which", "nvcc"], ["whence", "nvcc"], ["prefix"], ["root"], ["env"],
-            ["local"], ["global"], ["exec", "nvcc"], ["config"], ["rehash"], ["help"], ["--version"]]
+            ["local"], ["global"], ["exec", "nvcc"], ["config"], ["rehash"], ["help"], ["--version"],
+            ["complete", "spec"], ["complete", "release"], ["complete", "tool"], ["completions", "zsh"]]
 
 
 class StartUp(ProgramTest):
