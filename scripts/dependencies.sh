@@ -12,7 +12,8 @@ if command -v apt-get >/dev/null 2>&1; then
   # For a mirror of real toolkits.
   [ "$purpose" = build ] || packages="$packages python3-pip xz-utils"
   [ "$purpose" != test ] ||
-    packages="$packages libgtest-dev curl ccache strace zsh fish pkg-config binutils util-linux procps"
+    packages="$packages libgtest-dev curl ccache strace zsh fish pkg-config binutils util-linux procps make tmux sudo
+      direnv environment-modules"
   is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
   install_packages() { DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends "$@"; }
   refresh() { $as_root apt-get update -q; }
@@ -21,7 +22,8 @@ elif command -v dnf >/dev/null 2>&1; then
     json-devel expected-devel fmt-devel libstdc++-static glibc-static ca-certificates python3"
   [ "$purpose" = build ] || packages="$packages python3-pip xz"
   [ "$purpose" != test ] ||
-    packages="$packages gtest-devel curl ccache strace zsh fish pkgconf binutils util-linux procps-ng"
+    packages="$packages gtest-devel curl ccache strace zsh fish pkgconf binutils util-linux procps-ng make tmux sudo
+      environment-modules"
   is_installed() { rpm -q "$1" >/dev/null 2>&1; }
   install_packages() { $as_root dnf install -y -q "$@"; }
   refresh() { :; }

@@ -3,7 +3,8 @@
 
 namespace cudaenv::commands {
 
-Result<core::EnvPlan> plan_activation(App& app, const store::Selected& selected, const Passage& passage) {
+Result<core::EnvPlan> plan_activation(App& app, const store::Selected& selected, const Passage& passage,
+                                      const base::Environment& environment) {
   CUDAENV_TRY(settings, settings_for(app, selected));
   CUDAENV_CHECK(pass_gate(app, selected, settings, passage));
   core::EnvironmentSettings wanted;
@@ -16,7 +17,11 @@ Result<core::EnvPlan> plan_activation(App& app, const store::Selected& selected,
     toolkit = core::ActiveToolkit{selected.name, selected.directory.native(),
                                   base::executable_exists(selected.directory / "bin" / "nvcc")};
   }
-  return core::plan_environment(app.environment, toolkit, app.roots.both_paths(), wanted);
+  return core::plan_environment(environment, toolkit, app.roots.both_paths(), wanted);
+}
+
+Result<core::EnvPlan> plan_activation(App& app, const store::Selected& selected, const Passage& passage) {
+  return plan_activation(app, selected, passage, app.environment);
 }
 
 core::EnvPlan plan_leaving(const App& app) {

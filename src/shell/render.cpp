@@ -46,4 +46,20 @@ std::string render_dotenv(const core::EnvPlan& plan) {
   return text;
 }
 
+std::string render_github(const core::EnvPlan& plan) {
+  std::string text;
+  for (const auto& [name, change] : plan.changes) {
+    if (name == "PATH") continue;
+    const std::string value = change.value_or("");
+    if (value.find('\n') == std::string::npos) {
+      text += name + "=" + value + "\n";
+    } else {
+      std::string end = "CUDAENV_END";
+      while (value.find(end) != std::string::npos) end += '_';
+      text += name + "<<" + end + "\n" + value + "\n" + end + "\n";
+    }
+  }
+  return text;
+}
+
 }  // namespace cudaenv::shell

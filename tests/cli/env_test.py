@@ -225,32 +225,83 @@ class Formats(EnvTest):
         self.assertEqual([document[name] for name in ("CUDA_HOME", "CUDACXX", "CUDAENV_ACTIVE")], [None] * 3)
 
     def test_SYS_07_whole_also_where_it_is_active_already(self):
-        for form in ("sh", "dotenv", "json"):
+        for form in ("sh", "dotenv", "json", "modulefile"):
             outside = self.cudaenv("env", "--format", form).stdout
             self.assert_prints(self.cudaenv("exec", "--", self.program, "env", "--format", form), outside.decode())
 
-    def test_SYS_07_github(self):
-        variables, path = self.box.write("github/env", "OTHER=1\n"), self.box.write("github/path", "/other\n")
-        env = {"GITHUB_ENV": str(variables), "GITHUB_PATH": str(path)}
-        self.assert_prints(self.cudaenv("env", "--format", "github", env=env), "")
-        self.assertEqual(path.read_text(), f"/other\n{self.old}/bin\n")
-        lines = variables.read_text().splitlines()
-        self.assertEqual(lines[0], "OTHER=1")
-        self.assertIn(f"CUDA_HOME={self.old}", lines)
-        self.assertFalse([line for line in lines if line.startswith("PATH=")])
-
-    def test_github_elsewhere_is_refused(self):
-        for env in ({}, {"GITHUB_ENV": str(self.box.top / "x")}, {"GITHUB_ENV": "", "GITHUB_PATH": ""}):
-            self.assert_fails(self.cudaenv("env", "--format", "github", env=env), 2, "GITHUB_ENV and GITHUB_PATH are not set")
-        self.assertFalse((self.box.top / "x").exists())
-
     def test_unknown_words(self):
         self.assert_fails(self.cudaenv("env", "--shell", "tcsh"), 2, 'no shell "tcsh"', "known: bash, zsh, fish")
-        self.assert_fails(self.cudaenv("env", "--format", "yaml"), 2, 'no format "yaml"', "known: sh, dotenv, json, github")
+        self.assert_fails(self.cudaenv("env", "--format", "yaml"), 2, 'no format "yaml"', "known: sh, dotenv, json, github, modulefile")
 
     def test_of_another_toolkit(self):
         self.assertEqual(self.document("12.8")["CUDA_HOME"], str(self.new))
         self.assert_fails(self.cudaenv("env", "13"), 4, "CUDA 13 is not installed")
+
+
+class Github(EnvTest):
+    """Against the rules of the runner: GITHUB_ENV takes NAME=value or NAME<<END, lines, END; GITHUB_PATH a directory a line,
+    the last one first on PATH."""
+
+    def setUp(self):
+        super().setUp()
+        self.step, self.variables, self.path = {}, {}, self.box.environment["PATH"]
+        self.github_env, self.github_path = self.box.top / "github/env", self.box.top / "github/path"
+
+    def run_step(self, *arguments, env=None):
+        """One step of a job: what it wrote into the two files holds for the steps after it."""
+        self.box.write(self.github_env), self.box.write(self.github_path)
+        env = {**self.variables, "PATH": self.path, "GITHUB_ENV": str(self.github_env), "GITHUB_PATH": str(self.github_path), **(env or {})}
+        result = self.cudaenv(*arguments, env=env)
+        lines = iter(os.fsdecode(self.github_env.read_bytes()).split("\n"))
+        for line in lines:
+            name, equals, value = line.partition("=")
+            if "<<" in name:
+                name, end = line.split("<<", 1)
+                value = "\n".join(iter(lambda: next(lines), end))
+            elif not equals:
+                self.assertEqual(line, "")
+                continue
+            self.variables[name] = value
+        for directory in os.fsdecode(self.github_path.read_bytes()).splitlines():
+            self.path = f"{directory}:{self.path}"
+        return result
+
+    def test_SYS_07_next_step_has_what_exec_sets(self):
+        self.select("12.4")
+        before = {"CUDAENV_ENV_LIBRARY_PATH": "toolkit", "LD_LIBRARY_PATH": "/a b:/c\nd=e<<f\nCUDAENV_END", "CPATH": ""}
+        self.variables.update(before)
+        self.assert_prints(self.run_step("env", "--format", "github"), "")
+        wanted = self.values(env=before)
+        self.assertEqual({**self.box.environment, **self.variables, "PATH": self.path, "PWD": wanted["PWD"]}, wanted)
+
+    def test_nothing_of_others_is_touched(self):
+        self.box.write(self.github_env, "OTHER=1\n"), self.box.write(self.github_path, "/other\n")
+        env = {"GITHUB_ENV": str(self.github_env), "GITHUB_PATH": str(self.github_path)}
+        self.assert_prints(self.cudaenv("env", "12.4", "--format", "github", env=env), "")
+        self.assertEqual(self.github_path.read_text(), f"/other\n{self.old}/bin\n")
+        self.assertTrue(self.github_env.read_text().startswith(f"OTHER=1\nCUDA_HOME={self.old}\n"))
+        self.assertNotIn("\nPATH", self.github_env.read_text())
+
+    def test_ENV_04_another_toolkit_in_a_later_step(self):
+        self.box.toolkit("11.8.0", ["ptxas"])
+        self.run_step("env", "12.4", "--format", "github")
+        self.run_step("env", "11.8", "--format", "github")
+        self.assertEqual(self.variables["CUDA_HOME"], f"{self.box.root}/versions/11.8.0")
+        self.assertEqual(self.variables["CUDACXX"], "", "of the first toolkit, which the second has none to replace by")
+        self.assertTrue(self.path.startswith(f"{self.box.root}/versions/11.8.0/bin:"))
+
+    def test_system_in_a_later_step_tells_what_stays(self):
+        self.assert_prints(self.run_step("env", "system", "--format", "github"), "")
+        self.run_step("env", "12.4", "--format", "github")
+        result = self.run_step("env", "system", "--format", "github")
+        self.assertEqual((result.returncode, self.variables["CUDA_HOME"], self.variables["CUDAENV_ACTIVE"]), (0, "", ""))
+        self.assertIn(b"GITHUB_PATH takes nothing back", result.stderr)
+
+    def test_elsewhere_is_refused(self):
+        for env in ({}, {"GITHUB_ENV": str(self.box.top / "x")}, {"GITHUB_ENV": "", "GITHUB_PATH": ""}):
+            error = self.cudaenv("env", "12.4", "--format", "github", env=env)
+            self.assert_fails(error, 2, "GITHUB_ENV and GITHUB_PATH are not set")
+        self.assertFalse((self.box.top / "x").exists())
 
 
 if __name__ == "__main__":

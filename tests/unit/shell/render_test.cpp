@@ -30,5 +30,15 @@ TEST(RenderDotenv, has_only_what_is_set_and_quotes_where_it_must) {
   EXPECT_EQ(render_dotenv(k_plan), "CUDA_HOME='/it'\\''s'\nPATH='/a b:/bin'\nEMPTY=\n");
 }
 
+TEST(RenderGithub, has_all_but_path_and_empties_what_cannot_be_unset) {
+  EXPECT_EQ(render_github(k_plan), "CUDA_HOME=/it's\nCPATH=\nEMPTY=\n");
+  EXPECT_EQ(render_github({}), "");
+}
+
+TEST(RenderGithub, frames_several_lines_by_one_that_is_not_among_them) {
+  EXPECT_EQ(render_github({{{"A", "/a\n/b"}}}), "A<<CUDAENV_END\n/a\n/b\nCUDAENV_END\n");
+  EXPECT_EQ(render_github({{{"A", "\nCUDAENV_END\n"}}}), "A<<CUDAENV_END_\n\nCUDAENV_END\n\nCUDAENV_END_\n");
+}
+
 }  // namespace
 }  // namespace cudaenv::shell
