@@ -76,6 +76,16 @@ struct InitOptions {
   std::string shell;
 };
 
+struct CompletionsOptions {
+  std::string shell;
+};
+
+// From a completion script alone.
+struct CompleteOptions {
+  std::string kind;  // of value
+  std::string word;  // the one before the value, which may depend on it
+};
+
 struct ShellOptions {
   std::optional<std::string> spec;
   bool unset = false;
@@ -107,9 +117,9 @@ struct ConfigOptions {
   std::vector<std::string> values;
 };
 
-using Options =
-    std::variant<InstallOptions, UninstallOptions, VersionsOptions, VersionOptions, PinOptions, WhichOptions,
-                 WhenceOptions, PrefixOptions, RootOptions, ExecOptions, EnvOptions, InitOptions, ShellOptions,
-                 CheckOptions, InfoOptions, AdoptOptions, RehashOptions, ConfigOptions>;
+using Options = std::variant<InstallOptions, UninstallOptions, VersionsOptions, VersionOptions, PinOptions,
+                             WhichOptions, WhenceOptions, PrefixOptions, RootOptions, ExecOptions, EnvOptions,
+                             InitOptions, ShellOptions, CheckOptions, InfoOptions, AdoptOptions, RehashOptions,
+                             ConfigOptions, CompletionsOptions, CompleteOptions>;
 
 }  // namespace cudaenv::commands

@@ -27,6 +27,10 @@ Result<ExitCode> run(const InfoOptions& options, App& app);
 Result<ExitCode> run(const AdoptOptions& options, App& app);
 Result<ExitCode> run(const RehashOptions& options, App& app);
 Result<ExitCode> run(const ConfigOptions& options, App& app);
+Result<ExitCode> run(const CompleteOptions& options, App& app);
+
+// In src/cli, which knows the options of every command.
+Result<ExitCode> run(const CompletionsOptions& options, App& app);
 
 // In the installer program alone (src/installer): these need the network's libraries.
 Result<ExitCode> run(const InstallOptions& options, App& app);

@@ -9,7 +9,7 @@
 #include "commands/run.hpp"
 #include "commands/shells.hpp"
 #include "core/env_plan.hpp"
-#include "shell/render.hpp"
+#include "shell/hook.hpp"
 
 namespace cudaenv::commands {
 namespace {
@@ -71,11 +71,11 @@ Result<ExitCode> run(const ShellOptions& options, App& app) {
                              base::escaped(options.spec.value_or("VERSION")))});
   CUDAENV_TRY(shell, parse_shell(options.emit, "cudaenv init bash"));
   if (options.unset) {
-    app.output.data(shell::render(shell, plan_unset(app)));
+    app.output.data(shell::render_change(shell, plan_unset(app), app.environment));
     return ExitCode::done;
   }
   CUDAENV_TRY(plan, plan_set(options, app));
-  app.output.data(shell::render(shell, plan));
+  app.output.data(shell::render_change(shell, plan, app.environment));
   return ExitCode::done;
 }
 

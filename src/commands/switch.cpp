@@ -4,7 +4,6 @@
 #include "commands/activation.hpp"
 #include "commands/gate.hpp"
 #include "shell/hook.hpp"
-#include "shell/render.hpp"
 
 namespace cudaenv::commands {
 namespace {
@@ -25,7 +24,7 @@ Result<ExitCode> print_switch(App& app, shell::Shell shell) {
     app.output.error(plan.error());
     plan = plan_leaving(app);
   }
-  std::string text = shell::render(shell, *plan);
+  std::string text = shell::render_change(shell, *plan, app.environment);
   if (app.machine.is_asked_in_background()) text += shell::ask_again(shell);
   app.output.data(text);
   return ExitCode::done;

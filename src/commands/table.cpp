@@ -57,6 +57,8 @@ constexpr CommandRow k_rows[] = {
     {"info",      "",        "[--json]",               "Show driver and GPUs, and how each fact was learnt", make<InfoOptions>},
     {"shell",     "",        "[SPEC]",                 "Show or set the toolkit of this shell alone", make<ShellOptions>},
     {"init",      "hook",    "SHELL",                  "Print the shell integration: eval \"$(cudaenv init bash)\"", make<InitOptions>},
+    {"completions", "",      "SHELL",                  "Print the completion script of a shell", make<CompletionsOptions>},
+    {"complete",  "",        "KIND [WORD]",            "List what may be typed for a kind of value", make<CompleteOptions>, Visibility::hidden},
     {"rehash",    "",        "",                       "Rebuild the shims (install, uninstall and adopt do it by themselves)", make<RehashOptions>},
     {"config",    "",        "[get|set|unset|list]",   "Show or change settings", make<ConfigOptions>},
     {"help",      "",        "[COMMAND]",              "Show help", nullptr},

@@ -58,8 +58,10 @@ std::optional<std::string> rest_of(std::string_view name, std::string_view value
   return base::join(elements, ":");
 }
 
-// NAME=value;NAME=value, with percent signs, semicolons and control bytes of the values as %XX: a person can read it.
-// A name alone was not set.
+// NAME=value;NAME=value;. with percent signs, semicolons and control bytes of the values as %XX: a person can read it.
+// A name alone was not set. What does not end with the dot was cut off, and the last value with it.
+constexpr std::string_view k_end_of_memory = ";.";
+
 std::string packed(std::string_view name, std::optional<std::string_view> value) {
   std::string text(name);
   if (!value) return text;
@@ -72,6 +74,7 @@ std::string packed(std::string_view name, std::optional<std::string_view> value)
 }
 
 std::optional<Former> unpacked(std::string_view text, std::string_view name) {
+  if (!text.ends_with(k_end_of_memory)) return std::nullopt;
   for (const std::string_view member : base::split(text, ';')) {
     if (member == name) return Former();
     if (!member.starts_with(name) || member.substr(name.size(), 1) != "=") continue;
@@ -193,7 +196,7 @@ EnvPlan plan_environment(const Environment& current, const std::optional<ActiveT
     wanted = inside_of(outside, *toolkit, roots, settings);
     const std::string memory = to_remember(outside, wanted, roots);
     wanted.set(names::k_active, toolkit->name);
-    if (!memory.empty()) wanted.set(names::k_outside, memory);
+    if (!memory.empty()) wanted.set(names::k_outside, memory + std::string(k_end_of_memory));
   }
   EnvPlan plan;
   const auto compare = [&](const char* name) {
@@ -205,6 +208,12 @@ EnvPlan plan_environment(const Environment& current, const std::optional<ActiveT
   compare(names::k_active);
   compare(names::k_outside);
   return plan;
+}
+
+Environment unknown_environment() {
+  Environment environment;
+  for (const char* name : k_lists) environment.set(name, std::string(k_unknown));
+  return environment;
 }
 
 void apply(const EnvPlan& plan, Environment& environment) {

@@ -45,6 +45,13 @@ struct EnvPlan {
 EnvPlan plan_environment(const base::Environment& current, const std::optional<ActiveToolkit>& toolkit,
                          const std::vector<std::string>& roots, const EnvironmentSettings& settings);
 
+// In a list: what will be there, whatever that is.
+inline constexpr std::string_view k_unknown = "<unknown>";
+
+// An environment of which nothing is known, with no toolkit in it: each list is k_unknown. A plan for it tells what
+// comes before and after that, in any environment.
+base::Environment unknown_environment();
+
 void apply(const EnvPlan& plan, base::Environment& environment);
 
 }  // namespace cudaenv::core

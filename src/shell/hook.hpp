@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/environment.hpp"
+#include "core/env_plan.hpp"
 #include "shell/quote.hpp"
 
 namespace cudaenv::shell {
@@ -21,6 +23,11 @@ struct HookPlaces {
 
 // The integration as text that the shell evaluates at its start.
 std::string render_hook(Shell shell, const HookPlaces& places);
+
+// The plan as text for a shell that has the integration: right whatever aliases and functions are named like builtins.
+// A variable that the shell has but does not export, so that it is not in `exported`, is there again once the plan is
+// undone.
+std::string render_change(Shell shell, const core::EnvPlan& plan, const base::Environment& exported);
 
 // What a command prints that a hook has started, to be asked again at the next prompt.
 std::string_view ask_again(Shell shell);

@@ -189,11 +189,22 @@ TEST(EnvPlan, list_that_the_user_unset_meanwhile_stays_unset) {
 }
 
 TEST(EnvPlan, broken_bookkeeping_harms_nothing) {
-  for (const char* memory :
-       {"", ";", "=", "PATH", "PATH=%", "PATH=%G0", "CUDA_HOME=%4", "HOME=/x", "PATH=/evil;", "\x1b"}) {
+  for (const char* memory : {"", ";", "=", "PATH", "PATH=%", "PATH=%G0", "CUDA_HOME=%4", "HOME=/x", "PATH=/evil;",
+                             "\x1b", ";.", "=;.", "PATH=%;.", "PATH=%G0;.", "CUDA_HOME=%4;.", "HOME=/x;."}) {
     Environment inside = after(environment_of({{"PATH", "/bin"}, {"HOME", "/home/u"}}), k_a);
     inside.set("CUDAENV_OUTSIDE", memory);
     EXPECT_EQ(variables_of(after(inside, std::nullopt)), (Variables{{"PATH", "/bin"}, {"HOME", "/home/u"}})) << memory;
+  }
+}
+
+TEST(EnvPlan, bookkeeping_that_was_cut_off_gives_back_nothing) {
+  const Environment outside = environment_of({{"PATH", "/bin"}, {"CUDA_HOME", "/opt/x;y"}, {"CPATH", ""}});
+  Environment inside = after(outside, k_a, {.compiler_paths = true});
+  const std::string whole(inside.value("CUDAENV_OUTSIDE"));
+  EXPECT_EQ(variables_of(after(inside, std::nullopt)), variables_of(outside));
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    inside.set("CUDAENV_OUTSIDE", whole.substr(0, size));
+    EXPECT_EQ(variables_of(after(inside, std::nullopt)), (Variables{{"PATH", "/bin"}})) << whole.substr(0, size);
   }
 }
 
