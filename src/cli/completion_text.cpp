@@ -29,7 +29,10 @@ __cudaenv_offer() {
       ;;
     program) found=$(\builtin compgen -c -- "$cur") || \builtin : ;;
     none) ;;
-    *) found=$(\builtin command "${__cudaenv_program:-cudaenv}" complete "$kind" -- "$last" 2>/dev/null) || \builtin : ;;
+    *)
+      found=$(\builtin command "${__cudaenv_program:-cudaenv}" complete "$kind" -- "$last" 2>/dev/null) ||
+        \builtin :
+      ;;
   esac
   while IFS=$'\t' \builtin read -r word rest; do
     if [[ -n $word && $word == "$cur"* ]]; then COMPREPLY[${#COMPREPLY[@]}]=$before$word; fi
