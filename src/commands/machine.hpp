@@ -32,8 +32,8 @@ class Machine {
   // ErrorKind::usage for a description that makes no sense; ErrorKind::interrupted.
   [[nodiscard]] Result<const core::MachineFacts*> facts(Asking asking);
 
-  // Whether facts() were learnt by this process, and not long ago by another.
-  bool is_fresh() const { return m_is_new; }
+  // Whether facts() cannot be known any better: they were learnt by this process, or it must not ask.
+  bool is_fresh() const { return m_is_new || m_is_in_background; }
 
   // From now on facts() that would have to be asked for are unknown at once, and are asked for by another process, for
   // whoever asks next.

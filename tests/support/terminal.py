@@ -25,7 +25,7 @@ from collections import namedtuple
 from pathlib import Path
 
 SHELLS = ("bash", "zsh", "fish")
-DEADLINE = 8  # seconds for one answer
+DEADLINE = 20  # seconds for one answer
 Answer = namedtuple("Answer", "output status")
 
 PROMPTS = {
@@ -161,7 +161,7 @@ class Terminal:
         if b"{{X}}" in output:
             output = output.split(b"{{X}}", 1)[1]
         elif self.shell == "fish" and self._number > 1:
-            output = b""  # an empty line, which runs nothing
+            output = output.partition(b"\n")[2]  # an empty line, which runs nothing
         text = CONTROL.sub(b"", output).decode("utf-8", "surrogateescape").replace("\r", "")
         return UNFINISHED_LINE.sub("", text)
 
