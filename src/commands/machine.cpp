@@ -66,7 +66,7 @@ Result<const core::MachineFacts*> Machine::facts(Asking asking) {
 Result<void> Machine::start_asking() {
   // Where nothing can be kept, asking would be in vain, and would be begun at every prompt.
   m_is_asked_in_background = decisions().can_be_kept();
-  if (m_is_asked_in_background) {
+  if (m_is_asked_in_background && !decisions().is_being_asked()) {
     CUDAENV_CHECK(base::detach([this] {
       m_is_in_background = false;
       return facts(Asking::where_needed) ? 0 : 1;

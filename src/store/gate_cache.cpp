@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::string_view k_fact = "fact ";
 constexpr std::string_view k_architectures = "architectures ";
+constexpr std::string_view k_lock_name = ".asking";
 constexpr std::size_t k_most_records = 64;      // before old ones are looked for
 constexpr std::int64_t k_old_seconds = 86'400;  // of a record that may go then
 
@@ -262,9 +263,15 @@ std::optional<base::FileLock> GateCache::lock_asking(int deadline_seconds) {
   const auto place = directory();
   if (!place) return std::nullopt;
   auto lock = base::FileLock::acquire(
-      *place / ".asking", [](long) {}, deadline_seconds);
+      *place / k_lock_name, [](long) {}, deadline_seconds);
   if (!lock) return std::nullopt;
   return std::move(*lock);
+}
+
+bool GateCache::is_being_asked() {
+  const auto place = directory();
+  const auto lock = place ? base::FileLock::try_acquire(*place / k_lock_name) : Result<std::optional<base::FileLock>>();
+  return lock && !*lock && place;
 }
 
 }  // namespace cudaenv::store

@@ -53,6 +53,7 @@ class GateCache {
   // Lets one process at a time ask the driver, which may take long; the others wait, and then load() what it learnt.
   // Nothing where there is no place for a lock, or after waiting `deadline_seconds`.
   std::optional<base::FileLock> lock_asking(int deadline_seconds);
+  bool is_being_asked();
 
  private:
   using Record = core::GateRecord<PosixSystem>;

@@ -16,7 +16,7 @@ from support.terminal import quote
 
 SEED = 20260214
 SEQUENCES = 334  # in each shell; in all three a thousand
-WALK = 8  # steps of one sequence
+WALK = 6  # steps of one sequence
 LISTS = ("PATH", "LD_LIBRARY_PATH", "CPATH", "LIBRARY_PATH")
 SCALARS = ("CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT", "CUDACXX")
 WORDS = ("/opt/x", "/a b", "it's", "/x:y", "100%;a", "$HOME `id`", "*", "\\", "\udcff", "/\u00e9", "a\nb", "-n")
