@@ -21,4 +21,14 @@ inline constexpr std::array<TegraSign, 5> k_tegra_signs{{
     {"/usr/lib/aarch64-linux-gnu/nvidia/libnvrm_gpu.so", ""},  // L4T from 36 on
 }};
 
+// Whether the host shows one of them. `has(path)`: whether the file is there; `text(path)`: what is in it, empty if it
+// cannot be read.
+template <class Has, class Text>
+bool shows_tegra(Has has, Text text) {
+  for (const TegraSign& sign : k_tegra_signs)
+    if (sign.content.empty() ? has(sign.path) : text(sign.path).find(sign.content) != std::string_view::npos)
+      return true;
+  return false;
+}
+
 }  // namespace cudaenv::core

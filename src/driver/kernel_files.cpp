@@ -40,10 +40,8 @@ class Host {
 };
 
 bool is_tegra(const Host& host) {
-  return std::any_of(core::k_tegra_signs.begin(), core::k_tegra_signs.end(), [&](const core::TegraSign& sign) {
-    if (sign.content.empty()) return host.has(sign.path);
-    return host.text(sign.path).find(sign.content) != std::string::npos;
-  });
+  return core::shows_tegra([&](std::string_view path) { return host.has(path); },
+                           [&](std::string_view path) { return host.text(path); });
 }
 
 bool names_microsoft(std::string text) {

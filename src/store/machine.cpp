@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/machine.hpp"
 
-#include <algorithm>
-
 #include <sys/utsname.h>
 
 #include <fmt/format.h>
@@ -16,12 +14,12 @@ namespace {
 
 bool is_tegra(const std::string& host_root) {
   constexpr std::uint64_t k_most = 4096;
-  return std::any_of(core::k_tegra_signs.begin(), core::k_tegra_signs.end(), [&](const core::TegraSign& sign) {
-    const base::Path path = fmt::format("{}{}", host_root, sign.path);
-    if (sign.content.empty()) return base::path_exists(path);
-    const auto content = base::read_file(path, k_most);
-    return content && *content && (*content)->find(sign.content) != std::string::npos;
-  });
+  const auto at = [&](std::string_view path) { return base::Path(fmt::format("{}{}", host_root, path)); };
+  return core::shows_tegra([&](std::string_view path) { return base::path_exists(at(path)); },
+                           [&](std::string_view path) {
+                             const auto content = base::read_file(at(path), k_most);
+                             return content && *content ? **content : std::string();
+                           });
 }
 
 }  // namespace
