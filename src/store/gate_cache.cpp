@@ -227,7 +227,8 @@ Result<base::Path> GateCache::directory() {
 }
 
 Result<void> GateCache::save() {
-  if (m_facts.empty() && m_changes.empty()) return {};
+  // Most of the time the record says it all already, and there is nothing to lock and to read again.
+  if (m_facts.empty() && merged(m_lines) == m_lines) return {};
   CUDAENV_TRY(place, directory());
   const base::Fd lock(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   lock_for_a_moment(lock);
