@@ -133,11 +133,8 @@ CheckCase::CheckCase(const Registry& registry_in, const ToolkitFacts& toolkit_in
 }
 
 GpuFit fit_of(const Registry& registry, std::span<const std::uint16_t> codes, ComputeCapability gpu) {
-  const auto has = [&](std::uint16_t code) { return std::binary_search(codes.begin(), codes.end(), code); };
-  if (has(architecture_code(gpu))) return {Fit::own, architecture_code(gpu)};
+  if (const std::uint16_t code = own_code(registry, codes, gpu); code != 0) return {Fit::own, code};
   const ChipRow* chip = find_chip(registry, gpu);
-  if (chip && chip->former_capability != ComputeCapability{} && has(architecture_code(chip->former_capability)))
-    return {Fit::own, architecture_code(chip->former_capability)};
   if (chip && chip->is_tegra) return {};
   for (std::size_t i = codes.size(); i-- > 0;) {
     const ComputeCapability other = capability_of_code(codes[i]);

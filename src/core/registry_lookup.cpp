@@ -154,13 +154,18 @@ const ToolkitArchitecturesRow* architectures_of(const Registry& registry, Versio
   return find_minor(registry.architectures, release);
 }
 
-bool can_target(const Registry& registry, const ToolkitArchitecturesRow& toolkit, ComputeCapability gpu) {
+std::uint16_t own_code(const Registry& registry, std::span<const std::uint16_t> codes, ComputeCapability gpu) {
   const auto holds = [&](ComputeCapability capability) {
-    return std::binary_search(toolkit.base.begin(), toolkit.base.end(), architecture_code(capability));
+    return std::binary_search(codes.begin(), codes.end(), architecture_code(capability));
   };
-  if (holds(gpu)) return true;
+  if (holds(gpu)) return architecture_code(gpu);
   const ChipRow* chip = find_chip(registry, gpu);
-  return chip && chip->former_capability != ComputeCapability{} && holds(chip->former_capability);
+  const bool has_former = chip && chip->former_capability != ComputeCapability{} && holds(chip->former_capability);
+  return has_former ? architecture_code(chip->former_capability) : std::uint16_t{0};
+}
+
+bool can_target(const Registry& registry, const ToolkitArchitecturesRow& toolkit, ComputeCapability gpu) {
+  return own_code(registry, toolkit.base, gpu) != 0;
 }
 
 ToolkitRange toolkits_for(const Registry& registry, ComputeCapability gpu) {

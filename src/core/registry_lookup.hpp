@@ -78,8 +78,11 @@ constexpr ComputeCapability capability_of_code(std::uint16_t code) {
 // The minor's row, which holds for all its updates.
 const ToolkitArchitecturesRow* architectures_of(const Registry& registry, Version release);
 
-// Whether nvcc of that row can compile for the GPU, under its own number or its former one (Thor is 10.1
-// to 12.9 and 11.0 from 13.0).
+// The code of the GPU itself among those of a toolkit, ascending: under its own number, or its former one (Thor is 10.1
+// to 12.9 and 11.0 from 13.0). 0: it is not among them.
+std::uint16_t own_code(const Registry& registry, std::span<const std::uint16_t> codes, ComputeCapability gpu);
+
+// Whether nvcc of that row can compile for the GPU itself.
 bool can_target(const Registry& registry, const ToolkitArchitecturesRow& toolkit, ComputeCapability gpu);
 
 // The oldest and newest minor that can target a GPU; both null when none can.
