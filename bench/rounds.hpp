@@ -30,6 +30,7 @@ namespace fs = std::filesystem;
 struct Variant {
   std::string name;
   std::vector<std::string> command;  // the first is the program's path
+  int every = 1;                     // takes part in one round of so many; for what is slow
   std::vector<double> microseconds = {};
   std::vector<long> page_faults = {};
 };
@@ -106,6 +107,7 @@ inline void measure(std::vector<Variant>& variants, std::vector<std::string> env
     std::shuffle(order.begin(), order.end(), random);
     for (const std::size_t i : order) {
       Variant& variant = variants[i];
+      if (round % variant.every != 0) continue;
       const std::vector<char*> arguments = pointers(variant.command);
       rusage usage;
       const double start = now();

@@ -3,7 +3,7 @@
 
 #include "core/root_search.hpp"
 #include "core/selection_types.hpp"
-#include "shim_system.hpp"
+#include "raw/raw_system.hpp"
 
 // In the place of the shim's own, for a shim that asks nobody: what is left is what the gate costs.
 namespace cudaenv::core {
@@ -14,7 +14,7 @@ namespace cudaenv::shim {
 
 class Gate {
  public:
-  Gate(ShimSystem&, const core::Roots&) {}
+  Gate(raw::RawSystem&, const core::Roots&) {}
   static bool knows_to_pass(core::Selection&) { return true; }
 };
 

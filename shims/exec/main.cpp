@@ -11,13 +11,10 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <cstdlib>
-#include <cstring>
+#include <new>
 #include <string_view>
 
-#include <alloca.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/env_names.hpp"
 #include "base/exit_code.hpp"
@@ -26,38 +23,54 @@
 #include "core/selection_problem.hpp"
 #include "gate.hpp"
 #include "own_file.hpp"
-#include "shim_system.hpp"
+#include "raw/error_text.hpp"
+#include "raw/start.hpp"
 #include "store/tool_environment.hpp"
 #include "tool_search.hpp"
 
 namespace cudaenv::shim {
 namespace {
 
-using store::environment_capacity;
+using raw::SystemCalls;
 using store::set_variables;
 using store::Setting;
 
 constexpr std::string_view k_own_name = "cudaenv-shim";
+constexpr int k_stderr = 2;
 constexpr unsigned k_most_shims = 20;  // one started by another, before it is taken for a loop
 
 // All state. Static, not on the stack, as a tool may be started with a very small one; the large buffers in it
-// are never cleared, so that their pages stay untouched.
-struct Shim {
-  Shim() : selector(system, roots), gate(system, roots) {}
+// are never cleared, so that their pages stay untouched. What is small comes first, for the same reason.
+class Shim {
+  core::ProblemText* m_problem = nullptr;
 
-  ShimSystem system;
+ public:
+  explicit Shim(const raw::Start& started)
+      : start(started),
+        system(started.environment, started.trust),
+        own(system, started.executable, texts),
+        selector(system, roots),
+        gate(system, roots) {}
+
+  // What is wrong; made at the first call, so that a shim with nothing to tell does not touch it.
+  core::ProblemText& problem() {
+    if (!m_problem) m_problem = new (m_place) core::ProblemText;
+    return *m_problem;
+  }
+  bool has_problem() const { return m_problem; }
+  void forget_problem() { m_problem = nullptr; }
+
+  raw::Start start;
+  raw::RawSystem system;
+  std::string_view program;  // what to start; ended by a NUL
+  Texts texts;
   OwnFile own;
   core::Roots roots;
-  core::Selector<ShimSystem> selector;
+  core::Selector<raw::RawSystem> selector;
   Gate gate;
-  core::PathText program;
-  core::FixedText<4096 + 16> cuda_home;
-  core::FixedText<4096 + 16> cuda_path;
-  core::FixedText<64> depth;
-  core::FixedText<512> shim_option;
-  core::FixedText<4096 + 16> root_option;
-  core::ProblemText problem;
-  core::FixedText<32768> printed;
+
+ private:
+  alignas(core::ProblemText) char m_place[sizeof(core::ProblemText)];
 };
 
 std::string_view last_part(std::string_view path) {
@@ -67,21 +80,24 @@ std::string_view last_part(std::string_view path) {
   return path;
 }
 
-// Prints shim.problem in one call, so that messages of a parallel build do not mix.
-int tell(Shim& shim, ExitCode code = ExitCode::no_command) {
-  core::append_problem(shim.printed, shim.problem);
-  while (::write(STDERR_FILENO, shim.printed.c_str(), shim.printed.size()) < 0 && errno == EINTR) {
+// Prints the problem in one call, so that messages of a parallel build do not mix.
+[[gnu::cold, gnu::noinline]] int tell(Shim& shim, ExitCode code = ExitCode::no_command) {
+  using Printed = core::FixedText<32768>;
+  alignas(Printed) static char place[sizeof(Printed)];
+  Printed& text = *new (place) Printed;
+  core::append_problem(text, shim.problem());
+  while (SystemCalls::write(k_stderr, text.c_str(), text.size()) == -EINTR) {
   }
   return static_cast<int>(code);
 }
 
-int tell(Shim& shim, std::string_view message) {
-  shim.problem.message.append(message);
+[[gnu::cold, gnu::noinline]] int tell(Shim& shim, std::string_view message) {
+  shim.problem().message.append(message);
   return tell(shim);
 }
 
 // How many shims led here.
-unsigned depth_of(const ShimSystem& system) {
+unsigned depth_of(const raw::RawSystem& system) {
   const char* text = system.variable(env_names::k_depth);
   unsigned depth = 0;
   for (std::size_t i = 0; text && i < 3 && text[i] >= '0' && text[i] <= '9'; ++i)
@@ -89,129 +105,145 @@ unsigned depth_of(const ShimSystem& system) {
   return depth;
 }
 
-int tell_loop(Shim& shim, std::string_view tool) {
-  shim.problem.message.append_escaped(tool).append(" leads back to a shim again and again: ");
-  shim.problem.message.append_number(k_most_shims).append(" of them were started, one by the other");
-  shim.problem.detail.append("what it starts finds this shim on PATH; ").append(env_names::k_depth);
-  shim.problem.detail.append(" counts them");
-  shim.problem.hint.append("cudaenv which ").append_escaped(tool);
+[[gnu::cold, gnu::noinline]] int tell_loop(Shim& shim, std::string_view tool) {
+  shim.problem().message.append_escaped(tool).append(" leads back to a shim again and again: ");
+  shim.problem().message.append_number(k_most_shims).append(" of them were started, one by the other");
+  shim.problem().detail.append("what it starts finds this shim on PATH; ").append(env_names::k_depth);
+  shim.problem().detail.append(" counts them");
+  shim.problem().hint.append("cudaenv which ").append_escaped(tool);
   return tell(shim);
 }
 
-int tell_missing_tool(Shim& shim, const core::Selection& selection, std::string_view tool) {
+[[gnu::cold, gnu::noinline]] int tell_missing_tool(Shim& shim, const core::Selection& selection,
+                                                   std::string_view tool) {
   core::ToolkitList having;
-  list_toolkits_with(shim.selector, tool, having);
-  core::describe_missing_tool(selection, tool, having, shim.problem);
+  list_toolkits_with(shim.system, shim.selector, tool, having);
+  core::describe_missing_tool(selection, tool, having, shim.problem());
   return tell(shim);
+}
+
+// Each finds shim.program; false if it is not there. In functions of their own, as are all that need a long buffer for
+// a moment: so they use the same pages of the stack.
+[[gnu::noinline]] bool find_tool_in(Shim& shim, std::string_view directory, std::string_view tool) {
+  core::PathText path;
+  if (!find_in_toolkit(shim.system, directory, tool, path)) return false;
+  shim.program = shim.texts.keep({path.view()});
+  return true;
+}
+
+[[gnu::noinline]] bool find_tool_on_path(Shim& shim, std::string_view tool) {
+  core::PathText path;
+  const auto is_own = [&](const struct stat& info) { return shim.own.is_same(info); };
+  if (!store::find_on_path(shim.system, tool, shim.system.variable("PATH"), is_own, path)) return false;
+  shim.program = shim.texts.keep({path.view()});
+  return true;
 }
 
 // Becomes shim.program; returns only if that fails.
-int start(Shim& shim, char** argv, const Setting* settings, std::size_t count) {
-  char** environment = static_cast<char**>(alloca(environment_capacity(environ, count) * sizeof(char*)));
-  set_variables(environ, settings, count, environment);
-  argv[0] = const_cast<char*>(shim.program.c_str());
-  ::execve(shim.program.c_str(), argv, environment);
-  const int error = errno;
-  shim.problem.message.append("cannot start ").append_escaped(shim.program.view(), 4096).append(": ");
-  shim.problem.message.append(std::strerror(error));
-  if (error == ENOENT) shim.problem.detail.append("the interpreter or loader that it names is not there");
-  if (error == ENOEXEC) shim.problem.detail.append("it is a program for another machine, or is damaged");
+int start(Shim& shim, const Setting* settings, std::size_t count) {
+  set_variables(shim.start.environment, settings, count, shim.start.environment);
+  shim.start.arguments[0] = const_cast<char*>(shim.program.data());
+  const int error = -SystemCalls::execute(shim.program.data(), shim.start.arguments, shim.start.environment);
+  shim.problem().message.append("cannot start ").append_escaped(shim.program, 4096).append(": ");
+  shim.problem().message.append(raw::error_text(error).view());
+  if (error == ENOENT) shim.problem().detail.append("the interpreter or loader that it names is not there");
+  if (error == ENOEXEC) shim.problem().detail.append("it is a program for another machine, or is damaged");
   // Found but not to be started, as a shell tells the two apart.
   return tell(shim, error == ENOENT ? ExitCode::no_command : ExitCode::cannot_start);
 }
 
 // Becomes `cudaenv exec`, which asks driver and GPU, keeps the answer, and starts the tool as this shim would have
 // done, or says why not. Returns the reason if that program cannot be started.
-int hand_over(Shim& shim, int argument_count, char** argv, std::string_view tool, Setting depth) {
-  char** environment = static_cast<char**>(alloca(environment_capacity(environ, 1) * sizeof(char*)));
-  set_variables(environ, &depth, 1, environment);
-  shim.shim_option.append("--shim=").append(tool);
-  shim.root_option.append("--shim-root=").append(shim.roots.own.view());
-  const char* before[] = {"cudaenv", "exec", shim.shim_option.c_str(), shim.root_option.c_str(), "--"};
+int hand_over(Shim& shim, std::string_view tool, Setting depth) {
+  const auto given = static_cast<std::size_t>(shim.start.argument_count);
+  set_variables(shim.start.environment, &depth, 1, shim.start.environment);
+  constexpr std::size_t k_longest_name = 512;  // no file is called so; argv[0] may be anything
+  const std::string_view name(tool.data(), tool.size() < k_longest_name ? tool.size() : k_longest_name);
+  const std::string_view name_option = shim.texts.keep({"--shim=", name});
+  const std::string_view root_option = shim.texts.keep({"--shim-root=", shim.roots.own.view()});
+  const char* const before[] = {"cudaenv", "exec", name_option.data(), root_option.data(), "--"};
   constexpr std::size_t k_before = sizeof before / sizeof before[0];
-  char** arguments = static_cast<char**>(alloca((k_before + static_cast<std::size_t>(argument_count)) * sizeof(char*)));
+  // Not on the stack: there may be more arguments than it has room for.
+  char** const arguments = static_cast<char**>(SystemCalls::memory((k_before + given) * sizeof(char*)));
+  if (!arguments) return ENOMEM;
   for (std::size_t i = 0; i < k_before; ++i) arguments[i] = const_cast<char*>(before[i]);
-  for (int i = 1; i <= argument_count; ++i) arguments[k_before + static_cast<std::size_t>(i) - 1] = argv[i];
-  shim.program.assign(shim.own.root().empty() ? shim.roots.own.view() : shim.own.root()).append(core::k_program_name);
-  ::execve(shim.program.c_str(), arguments, environment);
-  return errno;
+  for (std::size_t i = 1; i <= given; ++i) arguments[k_before + i - 1] = shim.start.arguments[i];
+  const std::string_view root = shim.own.root().empty() ? shim.roots.own.view() : shim.own.root();
+  shim.program = shim.texts.keep({root, core::k_program_name});
+  return -SystemCalls::execute(shim.program.data(), arguments, shim.start.environment);
 }
 
 // The gate could not be asked. A root without a program was made without a gate; where there should be one, somebody
 // has to know. What `auto` stands for, nobody else can say.
 bool passes_unasked(Shim& shim, const core::Selection& selection, int reason) {
   const bool is_open = selection.spec.kind == core::SpecKind::automatic;
-  if (!is_open && shim.system.kind(shim.program.c_str()) == core::PathKind::absent) return true;
-  shim.problem.message.append(is_open ? "cannot tell what auto stands for here" : "the gate could not be asked");
-  shim.problem.message.append(": cannot start ").append_escaped(shim.program.view(), 4096).append(" (");
-  shim.problem.message.append(std::strerror(reason)).append(")");
-  shim.problem.hint.append("cudaenv rehash");
+  if (!is_open && shim.system.kind(shim.program.data()) == core::PathKind::absent) return true;
+  shim.problem().message.append(is_open ? "cannot tell what auto stands for here" : "the gate could not be asked");
+  shim.problem().message.append(": cannot start ").append_escaped(shim.program, 4096).append(" (");
+  shim.problem().message.append(raw::error_text(reason).view()).append(")");
+  shim.problem().hint.append("cudaenv rehash");
   return !is_open;
 }
 
-template <std::size_t N>
-Setting setting(core::FixedText<N>& text, std::string_view name, std::string_view value) {
-  text.append(name).append('=').append(value);
-  return {text.c_str(), name.size()};
+Setting setting(Shim& shim, std::string_view name, std::string_view value) {
+  return {shim.texts.keep({name, "=", value}).data(), name.size()};
 }
 
-int run(Shim& shim, int argument_count, char** argv, std::string_view tool) {
+int run(Shim& shim, std::string_view tool) {
   const unsigned depth = depth_of(shim.system);
   if (depth >= k_most_shims) return tell_loop(shim, tool);
-  shim.depth.append(env_names::k_depth).append('=').append_number(depth + 1);
-  Setting settings[3] = {{shim.depth.c_str(), std::strlen(env_names::k_depth)}, {}, {}};
+  core::FixedText<8> next_depth;
+  next_depth.append_number(depth + 1);
+  Setting settings[3] = {setting(shim, env_names::k_depth, next_depth.view()), {}, {}};
 
   const char* home = shim.system.variable("HOME");
   const core::RootOutcome outcome = core::find_roots(shim.system, shim.own.root(), home ? home : "", shim.roots);
   if (outcome.status != core::RootStatus::found) {
-    core::describe_root_problem(outcome, shim.problem);
+    core::describe_root_problem(outcome, shim.problem());
     return tell(shim);
   }
 
   core::Selection selection = shim.selector.select();
-  const auto is_own = [&](const struct stat& info) { return shim.own.is_same(info); };
   switch (selection.status) {
     case core::SelectionStatus::system:
-      if (!store::find_on_path(tool, shim.system.variable("PATH"), is_own, shim.program))
-        return tell_missing_tool(shim, selection, tool);
-      return start(shim, argv, settings, 1);
+      if (!find_tool_on_path(shim, tool)) return tell_missing_tool(shim, selection, tool);
+      return start(shim, settings, 1);
     case core::SelectionStatus::selected: break;
     default:
-      core::describe_problem(selection, shim.selector, std::strerror(selection.system_error), shim.problem);
+      core::describe_problem(selection, shim.selector, raw::error_text(selection.system_error).view(), shim.problem());
       return tell(shim);
   }
   bool must_find = selection.spec.kind == core::SpecKind::automatic;  // what that stands for, the gate says
-  if (!must_find && !find_in_toolkit(selection.directory, tool, shim.program))
-    return tell_missing_tool(shim, selection, tool);
+  if (!must_find && !find_tool_in(shim, selection.directory, tool)) return tell_missing_tool(shim, selection, tool);
   if (shim.system.is_trusted() && !shim.gate.knows_to_pass(selection)) {
-    const int reason = hand_over(shim, argument_count, argv, tool, settings[0]);
+    const int reason = hand_over(shim, tool, settings[0]);
     if (!passes_unasked(shim, selection, reason)) return tell(shim, ExitCode::cannot_start);
-    if (shim.problem.message.size() != 0) tell(shim);
-    shim.problem = core::ProblemText();
+    if (shim.has_problem()) tell(shim);
+    shim.forget_problem();
     must_find = true;
   }
-  if (must_find && !find_in_toolkit(selection.directory, tool, shim.program))
-    return tell_missing_tool(shim, selection, tool);
-  settings[1] = setting(shim.cuda_home, env_names::k_cuda_home, selection.directory);
-  settings[2] = setting(shim.cuda_path, env_names::k_cuda_path, selection.directory);
-  return start(shim, argv, settings, 3);
+  if (must_find && !find_tool_in(shim, selection.directory, tool)) return tell_missing_tool(shim, selection, tool);
+  settings[1] = setting(shim, env_names::k_cuda_home, selection.directory);
+  settings[2] = setting(shim, env_names::k_cuda_path, selection.directory);
+  return start(shim, settings, 3);
+}
+
+int run(Shim& shim) {
+  const std::string_view tool = last_part(shim.start.argument_count > 0 ? shim.start.arguments[0] : "");
+  if (tool.empty()) return tell(shim, "a shim was started without a name, so it cannot tell which tool is meant");
+  if (tool == k_own_name) {
+    shim.problem().message.append("this program is not started by its own name");
+    shim.problem().detail.append("under the name of a CUDA tool, such as nvcc, it runs the selected toolkit's");
+    shim.problem().hint.append("cudaenv help");
+    return tell(shim, ExitCode::usage);
+  }
+  return run(shim, tool);
 }
 
 }  // namespace
-
-int shim_main(int argument_count, char** argv) {
-  static Shim shim;
-  const std::string_view tool = last_part(argument_count > 0 ? argv[0] : "");
-  if (tool.empty()) return tell(shim, "a shim was started without a name, so it cannot tell which tool is meant");
-  if (tool == k_own_name) {
-    shim.problem.message.append("this program is not started by its own name");
-    shim.problem.detail.append("under the name of a CUDA tool, such as nvcc, it runs the selected toolkit's");
-    shim.problem.hint.append("cudaenv help");
-    return tell(shim, ExitCode::usage);
-  }
-  return run(shim, argument_count, argv, tool);
-}
-
 }  // namespace cudaenv::shim
 
-int main(int argument_count, char** argv) { return cudaenv::shim::shim_main(argument_count, argv); }
+int cudaenv::raw::run(const Start& start) {
+  alignas(shim::Shim) static char place[sizeof(shim::Shim)];
+  return shim::run(*new (place) shim::Shim(start));
+}

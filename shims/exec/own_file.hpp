@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <climits>
 #include <cstddef>
-#include <cstdlib>
 #include <string_view>
 
-#include <sys/auxv.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/fixed_text.hpp"
+#include "raw/raw_system.hpp"
+#include "store/path_walk.hpp"
+#include "texts.hpp"
 
 namespace cudaenv::shim {
 
@@ -18,22 +17,23 @@ namespace cudaenv::shim {
 // links was started. argv[0] is not asked: the caller may write anything there.
 class OwnFile {
  public:
-  OwnFile() {
-    char buffer[PATH_MAX];
-    const ssize_t size = ::readlink("/proc/self/exe", buffer, sizeof buffer);
-    if (size > 0)
-      m_path.append({buffer, static_cast<std::size_t>(size)});
-    else if (const char* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN)); started)
-      m_path.append(::realpath(started, buffer) ? buffer : "");  // no /proc
+  // `started`: the path given to execve, for where there is no /proc; may be null.
+  [[gnu::noinline]] OwnFile(const raw::RawSystem& system, const char* started, Texts& texts) : m_system(system) {
+    core::PathText path;
+    char buffer[4096];
+    const std::size_t size = system.link_text(k_self, buffer, sizeof buffer);
+    path.append({buffer, size});
+    if (size == 0 && started && !store::real_path<raw::SystemCalls>(started, path)) path.clear();
+    m_path = texts.keep({path.view()});
   }
 
   // ROOT, if this is ROOT/shims/NAME; else empty.
-  std::string_view root() const { return root_of(m_path.view()); }
+  std::string_view root() const { return root_of(m_path); }
 
   // Whether `info` is of this very file, under whatever name.
   bool is_same(const struct stat& info) const {
     struct stat own;
-    if (::stat("/proc/self/exe", &own) != 0 && ::stat(m_path.c_str(), &own) != 0) return false;
+    if (!m_system.status(k_self, own) && !m_system.status(m_path.data(), own)) return false;
     return own.st_dev == info.st_dev && own.st_ino == info.st_ino;
   }
 
@@ -48,7 +48,10 @@ class OwnFile {
     return path.empty() ? "/" : path;
   }
 
-  core::PathText m_path;
+  static constexpr const char* k_self = "/proc/self/exe";
+
+  const raw::RawSystem& m_system;
+  std::string_view m_path;  // ended by a NUL
 };
 
 }  // namespace cudaenv::shim

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "core/selection_problem.hpp"
+#include "store/posix_system.hpp"
 #include "store/problem.hpp"
 #include "store/tool_search.hpp"
 #include "store/toolkits.hpp"
@@ -47,7 +48,7 @@ Result<base::Path> find_tool(const App& app, const store::Selected& selected, st
     const char* searched = app.environment.get("PATH") ? list.c_str() : nullptr;
     core::PathText path;
     if (store::find_on_path(
-            tool, searched, [](const auto&) { return false; }, path))
+            store::PosixSystem(), tool, searched, [](const auto&) { return false; }, path))
       return base::Path(path.view());
   }
   CUDAENV_TRY(names, toolkits_with(app, tool));

@@ -48,6 +48,13 @@ class Fingerprint {
 
 inline constexpr std::size_t k_fingerprint_size = 16;  // in hexadecimal digits
 
+// Text: core/fixed_text.hpp.
+template <class Text>
+constexpr void append_fingerprint(Text& text, std::uint64_t value) {
+  constexpr char k_hex[] = "0123456789abcdef";
+  for (int shift = 60; shift >= 0; shift -= 4) text.append(k_hex[value >> shift & 15]);
+}
+
 constexpr std::optional<std::uint64_t> parse_fingerprint(std::string_view text) {
   if (text.size() != k_fingerprint_size) return std::nullopt;
   std::uint64_t value = 0;

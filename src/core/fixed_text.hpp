@@ -79,9 +79,9 @@ class FixedText {
   constexpr bool is_cut() const { return m_is_cut; }
 
  private:
-  char m_text[Capacity];
-  std::size_t m_size = 0;
+  std::size_t m_size = 0;  // beside the start of the text, so that a short one touches one page
   bool m_is_cut = false;
+  char m_text[Capacity];
 };
 
 using PathText = FixedText<4096>;

@@ -19,7 +19,7 @@ inline constexpr std::size_t k_largest_gate_record = 32768;
 constexpr std::string_view take_until(std::string_view& text, char end) {
   std::size_t size = 0;
   while (size < text.size() && text[size] != end) ++size;
-  const std::string_view taken = text.substr(0, size);
+  const std::string_view taken(text.data(), size);  // not substr: it can throw
   text.remove_prefix(size < text.size() ? size + 1 : size);
   return taken;
 }
@@ -61,10 +61,8 @@ class GateCircumstances {
 
   // Adds the record's name to its directory; false if that is too long a path.
   bool append_name(PathText& path) {
-    constexpr char k_hex[] = "0123456789abcdef";
-    const std::uint64_t name = fingerprint();
     path.append("/gate-");
-    for (int shift = 60; shift >= 0; shift -= 4) path.append(k_hex[name >> shift & 15]);
+    append_fingerprint(path, fingerprint());
     return !path.is_cut();
   }
 
@@ -76,10 +74,11 @@ class GateCircumstances {
     if (!add_file(fingerprint, "/sys/module/nvidia/version")) add_file(fingerprint, "/proc/driver/nvidia/version");
     // A container on the same kernel (a number that is used again, so its root directory too), and a batch job that is
     // confined to some of the devices.
-    const std::size_t size = m_system.link_text("/proc/self/ns/mnt", m_buffer, sizeof m_buffer);
+    char buffer[4096];
+    const std::size_t size = m_system.link_text("/proc/self/ns/mnt", buffer, sizeof buffer);
     const FileStamp top = m_system.stamp("/");
-    fingerprint.add(std::string_view(m_buffer, size)).add(top.device).add(top.inode);
-    fingerprint.add(device_group({m_buffer, m_system.read_once("/proc/self/cgroup", m_buffer, sizeof m_buffer)}));
+    fingerprint.add(std::string_view(buffer, size)).add(top.device).add(top.inode);
+    fingerprint.add(device_group({buffer, m_system.read_once("/proc/self/cgroup", buffer, sizeof buffer)}));
     for (const char* name : env_names::k_of_the_gate) {
       const char* value = m_system.variable(name);
       fingerprint.add(std::uint64_t{value != nullptr}).add(value ? value : "");
@@ -91,33 +90,30 @@ class GateCircumstances {
 
   bool add_file(Fingerprint& fingerprint, std::string_view path) {
     const char* prefix = m_system.variable(env_names::k_host_root);
-    m_path.assign(prefix ? prefix : "").append(path);
-    const std::size_t size = m_system.read_once(m_path.c_str(), m_buffer, sizeof m_buffer);
-    fingerprint.add(std::string_view(m_buffer, size));
+    PathText file(prefix ? prefix : "");
+    char buffer[4096];
+    const std::size_t size = m_system.read_once(file.append(path).c_str(), buffer, sizeof buffer);
+    fingerprint.add(std::string_view(buffer, size));
     return size != 0;
   }
 
   // Newer tables in a root, where there are any.
   void add_facts(Fingerprint& fingerprint, const PathText& root) {
     if (root.view().empty()) return;
-    m_path.assign(root.view()).append("/registry");
-    const FileStamp directory = m_system.stamp(m_path.c_str());
+    PathText path(root.view());
+    const FileStamp directory = m_system.stamp(path.append("/registry").c_str());
     fingerprint.add(directory);
     if (!directory.exists) return;
-    const std::size_t size = m_path.size();
     std::uint64_t files = 0;  // in no order
-    m_system.for_each_entry(m_path.c_str(), [&](std::string_view name) {
-      m_file.assign(m_path.view().substr(0, size)).append('/').append(name);
-      files += Fingerprint().add(name).add(m_system.stamp(m_file.c_str())).value();
+    m_system.for_each_entry(path.c_str(), [&](std::string_view name) {
+      PathText file(path.view());
+      files += Fingerprint().add(name).add(m_system.stamp(file.append('/').append(name).c_str())).value();
     });
     fingerprint.add(files);
   }
 
   System& m_system;
   const Roots& m_roots;
-  PathText m_path;
-  PathText m_file;
-  char m_buffer[4096];  // not cleared
 };
 
 }  // namespace cudaenv::core

@@ -33,8 +33,7 @@ class GateConditions {
 
   // What a toolkit's directory holds: a link that moved, or an upgrade in place, is another one.
   std::uint64_t toolkit_fingerprint(std::string_view directory) {
-    m_other.assign(directory);
-    const FileStamp stamp = m_system.stamp(m_other.c_str());
+    const FileStamp stamp = stamp_in(directory, "");
     Fingerprint fingerprint;
     fingerprint.add(stamp.device).add(stamp.inode);
     return fingerprint.add(stamp_in(directory, "/bin/nvcc")).add(stamp_in(directory, "/version.json")).value();
@@ -75,13 +74,12 @@ class GateConditions {
   // Of nothing, where there is no such directory.
   FileStamp stamp_in(std::string_view directory, std::string_view name) {
     if (directory.empty()) return {};
-    m_other.assign(directory).append(name);
-    return m_system.stamp(m_other.c_str());
+    PathText path(directory);
+    return m_system.stamp(path.append(name).c_str());
   }
 
   System& m_system;
   const Roots& m_roots;
-  PathText m_other;
 };
 
 }  // namespace cudaenv::core

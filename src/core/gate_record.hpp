@@ -108,8 +108,10 @@ class GateRecord {
   template <class F>
   bool any_line(std::string_view kind, F f) {
     for (std::string_view rest = m_text; !rest.empty();) {
-      const std::string_view line = take_until(rest, '\n');
-      if (line.starts_with(kind) && f(line.substr(kind.size()))) return true;
+      std::string_view line = take_until(rest, '\n');
+      if (!line.starts_with(kind)) continue;
+      line.remove_prefix(kind.size());
+      if (f(line)) return true;
     }
     return false;
   }

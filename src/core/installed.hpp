@@ -54,7 +54,10 @@ class Installed {
   }
 
   // Whether ROOT/versions/NAME is a whole toolkit: it has a receipt, or it is the link of an adopted one.
-  bool is_toolkit(std::string_view root, std::string_view entry) { return is_toolkit(root, entry, m_probed); }
+  bool is_toolkit(std::string_view root, std::string_view entry) {
+    PathText directory;
+    return is_toolkit(root, entry, directory);
+  }
 
  private:
   // The same; leaves the toolkit's directory in `directory`.
@@ -75,8 +78,9 @@ class Installed {
   void for_each_entry(F f) {
     for (const PathText* root : {&m_roots.own, &m_roots.shared}) {
       if (root->view().empty()) continue;
-      m_listed.assign(root->view()).append("/versions");
-      m_system.for_each_entry(m_listed.c_str(), [&](std::string_view entry) { f(root->view(), entry); });
+      PathText versions(root->view());
+      versions.append("/versions");
+      m_system.for_each_entry(versions.c_str(), [&](std::string_view entry) { f(root->view(), entry); });
     }
   }
 
@@ -98,10 +102,8 @@ class Installed {
 
   System& m_system;
   const Roots& m_roots;
-  PathText m_directory;
   FixedText<256> m_name;
-  PathText m_listed;
-  PathText m_probed;
+  PathText m_directory;
 };
 
 }  // namespace cudaenv::core

@@ -62,10 +62,12 @@ RootOutcome find_roots(System& system, std::string_view beside, std::string_view
     }
     if (!beside.empty()) {
       // A home behind a link: both must spell it as the user does, or one would not know the other's entries on PATH.
-      const bool is_home = has_home && system.is_same_directory(roots.own.c_str(), PathText(beside).c_str());
+      const bool is_home = has_home && (roots.own.view() == beside ||
+                                        system.is_same_directory(roots.own.c_str(), PathText(beside).c_str()));
       const bool is_shared =
-          beside == roots.shared.view() ||
-          (roots.shared.size() != 0 && system.is_same_directory(roots.shared.c_str(), PathText(beside).c_str()));
+          !is_home &&
+          (beside == roots.shared.view() ||
+           (roots.shared.size() != 0 && system.is_same_directory(roots.shared.c_str(), PathText(beside).c_str())));
       if (!is_home && !(is_shared && has_home)) roots.own.assign(beside);
     } else if (!has_home) {
       return {RootStatus::no_home, {}, {}};

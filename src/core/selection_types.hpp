@@ -67,7 +67,7 @@ struct Roots {
 };
 
 // The policy that selection asks for whatever the system knows, with NUL-terminated paths and without ever blocking on
-// a FIFO. store/posix_system.hpp is one.
+// a FIFO. store/posix_system.hpp is one, shims/raw/raw_system.hpp another.
 //   const char* variable(const char* name)              null if unset
 //   ReadOutcome read(const char* path, char* buffer, std::size_t capacity)
 //   bool is_current_directory(const char* path)         by identity
