@@ -124,9 +124,12 @@ class Place:
                 f"export CUDA_HOME={versions}/{version}.1\nPATH_add {versions}/{version}.1/bin\n")
         (self.home / KINDS["12 deep, no file"][0]).mkdir(parents=True)
         (top / "run").mkdir(mode=0o700)
-        # A copy: a program as the linker left it on disk starts measurably slower.
+        # Copies: a program as the linker left it on disk starts measurably slower.
+        program, hook = Path(program).resolve(), "libexec/cudaenv/cudaenv-hook"
         (top / "bin").mkdir()
-        program = shutil.copy(program, top / "bin/cudaenv")
+        (top / hook).parent.mkdir(parents=True)
+        shutil.copy(program.parents[1] / hook, top / hook)
+        program = str(shutil.copy(program, top / "bin/cudaenv"))
         self.environment = {"HOME": str(self.home), "PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "CUDAENV": program,
                             "CUDAENV_SHARED_ROOT": "", "XDG_RUNTIME_DIR": str(top / "run"), "TERM": "dumb",
                             "CUDAENV_OVERRIDE_DRIVER": "620.70.06", "CUDAENV_OVERRIDE_GPUS": "8.6"}

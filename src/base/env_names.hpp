@@ -10,7 +10,7 @@ inline constexpr const char* k_root = "CUDAENV_ROOT";  // own root; default ~/.c
 inline constexpr const char* k_shared_root =
     "CUDAENV_SHARED_ROOT";  // second, read-only root; default /opt/cudaenv if it exists
 inline constexpr const char* k_version = "CUDAENV_VERSION";      // the selection, before any file
-inline constexpr const char* k_host_root = "CUDAENV_HOST_ROOT";  // prefix for /proc, /sys, /etc and /dev files
+inline constexpr const char* k_host_root = "CUDAENV_HOST_ROOT";  // prefix for /proc, /sys, /etc, /dev and /lib files
 inline constexpr const char* k_accept_manifest = "CUDAENV_ACCEPT_MANIFEST";  // digest of a manifest to accept, or "any"
 inline constexpr const char* k_gate = "CUDAENV_GATE";                        // gate.mode for one shell
 inline constexpr const char* k_override_driver = "CUDAENV_OVERRIDE_DRIVER";  // a driver to take for granted, or "none"
@@ -34,5 +34,7 @@ inline constexpr const char* k_cuda_home = "CUDA_HOME";
 inline constexpr const char* k_cuda_path = "CUDA_PATH";
 inline constexpr const char* k_cmake_root = "CUDAToolkit_ROOT";
 inline constexpr const char* k_cmake_compiler = "CUDACXX";
+inline constexpr const char* k_plan_values[] = {k_cuda_home, k_cuda_path, k_cmake_root, k_cmake_compiler};
+inline constexpr const char* k_plan_lists[] = {"PATH", "LD_LIBRARY_PATH", "CPATH", "LIBRARY_PATH"};
 
 }  // namespace cudaenv::env_names

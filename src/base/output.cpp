@@ -84,6 +84,7 @@ void Output::clear_line() {
 
 void Output::line(std::string_view style, std::string_view label, std::string_view text) {
   clear_line();
+  m_has_told = true;
   const bool colored = m_has_color && !style.empty();
   const std::string whole =
       fmt::format("{}cudaenv:{} {}{}\n", colored ? style : "", colored ? "\x1b[0m" : "", label, text);

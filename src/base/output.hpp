@@ -31,6 +31,8 @@ class Output {
   void error(const Error& error);
 
   Verbosity verbosity() const { return m_verbosity; }
+  // Whether a person was told anything.
+  bool has_told() const { return m_has_told; }
   // Whether a line on stderr can be drawn over: a terminal that is not a dumb one.
   bool can_redraw() const { return m_can_redraw; }
   // Draws a line, cut to the terminal's width, over the one drawn before; whatever is printed next takes its place.
@@ -48,6 +50,7 @@ class Output {
   bool m_can_redraw;
   bool m_has_color;
   bool m_is_drawn = false;
+  bool m_has_told = false;
 };
 
 }  // namespace cudaenv::base

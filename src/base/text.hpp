@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,6 +15,8 @@ std::string_view trimmed(std::string_view text);
 
 // The parts between separators; always at least one, possibly empty.
 std::vector<std::string_view> split(std::string_view text, char separator);
+template <std::same_as<std::string> String>
+std::vector<std::string_view> split(String&&, char) = delete;  // the parts point into the text, which would be gone
 
 std::string join(std::span<const std::string> parts, std::string_view separator);
 

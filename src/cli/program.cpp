@@ -41,8 +41,15 @@ Result<ExitCode> run(const Invocation& invocation, const std::vector<std::string
   CUDAENV_TRY(program, base::own_program());
   commands::Facts facts(roots, output);
   commands::Machine machine(environment, roots, facts, output);
-  commands::App app{environment, output, roots, program, main_program_of(program), libexec_of(program) / "cudaenv-shim",
-                    facts,       machine};
+  commands::App app{environment,
+                    output,
+                    roots,
+                    program,
+                    main_program_of(program),
+                    libexec_of(program) / "cudaenv-shim",
+                    libexec_of(program) / "cudaenv-hook",
+                    facts,
+                    machine};
   return dispatch(*invocation.options, app, arguments);
 }
 

@@ -24,9 +24,10 @@ struct App {
   const base::Environment& environment;
   base::Output& output;
   store::Roots roots;
-  base::Path program;       // the running program
-  base::Path main_program;  // cudaenv, also where its installer runs
-  base::Path shim_program;  // what ROOT/shims is filled with
+  base::Path program;                // the running program
+  base::Path main_program;           // cudaenv, also where its installer runs
+  base::Path shim_program;           // what ROOT/shims is filled with
+  base::Path hook_program;           // what a shell's hook starts in place of cudaenv
 
   Facts& facts;
   Machine& machine;

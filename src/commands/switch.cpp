@@ -4,14 +4,20 @@
 #include "commands/activation.hpp"
 #include "commands/gate.hpp"
 #include "shell/hook.hpp"
+#include "store/switch_memory.hpp"
 
 namespace cudaenv::commands {
 namespace {
 
-// The plan for a selection, or the error that stands in its way.
-Result<core::EnvPlan> plan_for(App& app) {
+// What the shell is to evaluate for the selection, or the error that stands in its way.
+Result<std::string> text_for(App& app, shell::Shell shell) {
   CUDAENV_TRY(chosen, selected_or_error(app, std::nullopt));
-  return plan_activation(app, chosen, {});
+  CUDAENV_TRY(plan, plan_activation(app, chosen, {}));
+  std::string text = shell::render_change(shell, plan, app.environment);
+  if (app.output.has_told() || app.machine.is_asked_in_background()) return text;
+  if (const auto kept = store::keep_switch(app.roots, shell::name_of(shell), chosen, text); !kept)
+    app.output.detail("the switch cannot be kept, so the next one takes as long: " + kept.error().message);
+  return text;
 }
 
 }  // namespace
@@ -19,14 +25,13 @@ Result<core::EnvPlan> plan_for(App& app) {
 Result<ExitCode> print_switch(App& app, shell::Shell shell) {
   // A driver may take seconds to answer, and a prompt must not.
   app.machine.ask_in_background();
-  auto plan = plan_for(app);
-  if (!plan) {
-    app.output.error(plan.error());
-    plan = plan_leaving(app);
+  auto text = text_for(app, shell);
+  if (!text) {
+    app.output.error(text.error());
+    text = shell::render_change(shell, plan_leaving(app), app.environment);
   }
-  std::string text = shell::render_change(shell, *plan, app.environment);
-  if (app.machine.is_asked_in_background()) text += shell::ask_again(shell);
-  app.output.data(text);
+  if (app.machine.is_asked_in_background()) *text += shell::ask_again(shell);
+  app.output.data(*text);
   return ExitCode::done;
 }
 

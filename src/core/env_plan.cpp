@@ -2,7 +2,6 @@
 #include "core/env_plan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -21,9 +20,6 @@ namespace {
 
 namespace names = env_names;
 using base::Environment;
-
-constexpr std::array k_scalars = {names::k_cuda_home, names::k_cuda_path, names::k_cmake_root, names::k_cmake_compiler};
-constexpr std::array k_lists = {"PATH", "LD_LIBRARY_PATH", "CPATH", "LIBRARY_PATH"};
 
 // Without a PATH the system has this one, which an entry of ours must not hide.
 constexpr std::string_view k_usual_path = "/bin:/usr/bin";
@@ -44,7 +40,10 @@ bool is_ours(std::string_view path, const std::vector<std::string>& roots) {
   });
 }
 
-bool is_list(std::string_view name) { return std::find(k_lists.begin(), k_lists.end(), name) != k_lists.end(); }
+bool is_list(std::string_view name) {
+  return std::find(std::begin(names::k_plan_lists), std::end(names::k_plan_lists), name) !=
+         std::end(names::k_plan_lists);
+}
 
 // What is left of a value without our entries; nothing if nothing is.
 std::optional<std::string> rest_of(std::string_view name, std::string_view value,
@@ -116,8 +115,8 @@ Environment outside_of(const Environment& current, const std::vector<std::string
     else
       outside.unset(name);
   };
-  std::for_each(k_scalars.begin(), k_scalars.end(), take_out);
-  std::for_each(k_lists.begin(), k_lists.end(), take_out);
+  for (const char* name : names::k_plan_values) take_out(name);
+  for (const char* name : names::k_plan_lists) take_out(name);
   return outside;
 }
 
@@ -181,8 +180,8 @@ std::string to_remember(const Environment& outside, const Environment& inside, c
     const auto rest = now ? rest_of(name, *now, roots) : std::nullopt;
     if (before != rest) memory.push_back(packed(name, before));
   };
-  std::for_each(k_scalars.begin(), k_scalars.end(), look_at);
-  std::for_each(k_lists.begin(), k_lists.end(), look_at);
+  for (const char* name : names::k_plan_values) look_at(name);
+  for (const char* name : names::k_plan_lists) look_at(name);
   return base::join(memory, ";");
 }
 
@@ -203,8 +202,8 @@ EnvPlan plan_environment(const Environment& current, const std::optional<ActiveT
     const auto value = wanted.get(name);
     if (value != current.get(name) || value != outside.get(name)) plan.changes.emplace_back(name, value);
   };
-  std::for_each(k_scalars.begin(), k_scalars.end(), compare);
-  std::for_each(k_lists.begin(), k_lists.end(), compare);
+  for (const char* name : names::k_plan_values) compare(name);
+  for (const char* name : names::k_plan_lists) compare(name);
   compare(names::k_active);
   compare(names::k_outside);
   return plan;
@@ -212,7 +211,7 @@ EnvPlan plan_environment(const Environment& current, const std::optional<ActiveT
 
 Environment unknown_environment() {
   Environment environment;
-  for (const char* name : k_lists) environment.set(name, std::string(k_unknown));
+  for (const char* name : names::k_plan_lists) environment.set(name, std::string(k_unknown));
   return environment;
 }
 

@@ -35,6 +35,7 @@ std::string without_comments(std::string_view text) {
 std::string render_hook(Shell shell, const HookPlaces& places) {
   const std::pair<std::string_view, std::string> values[] = {
       {"@PROGRAM@", quote(shell, places.program)},
+      {"@HOOK_PROGRAM@", quote(shell, places.hook_program)},
       {"@SHIMS@", quote(shell, places.shims)},
       {"@GLOBALS@", list(shell, places.global_files)},
       {"@COMPLETION@\n", std::string(completion_loader(shell))},

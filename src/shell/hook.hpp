@@ -17,6 +17,7 @@ std::string_view hook_template(Shell shell);
 // What the integration needs to know; absolute paths.
 struct HookPlaces {
   std::string program;
+  std::string hook_program;  // does for `env --hook` what it can without that program; need not be there
   std::string shims;
   std::vector<std::string> global_files;  // version files that count where no project has one, in order
 };

@@ -5,6 +5,15 @@
 
 namespace cudaenv::shell {
 
+std::string_view name_of(Shell shell) {
+  switch (shell) {
+    case Shell::bash: return "bash";
+    case Shell::zsh: return "zsh";
+    case Shell::fish: return "fish";
+  }
+  return {};
+}
+
 std::string quote(Shell shell, std::string_view text) {
   std::string out = "'";
   for (const char c : text) {

@@ -8,6 +8,8 @@ namespace cudaenv::shell {
 
 enum class Shell { bash, zsh, fish };
 
+std::string_view name_of(Shell shell);  // "bash"
+
 // The text as one word of the shell, whatever bytes it holds (but NUL).
 std::string quote(Shell shell, std::string_view text);
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a prompt costs, by the system calls of the real shells: nothing is started, nothing opened that need not be."""
 
+import os
 import re
 import shutil
 import sys
@@ -11,9 +12,10 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.sandbox import PROGRAM
+from support.sandbox import BUILD
 from support.shells import ShellTest, in_every_shell
 
+HOOK = BUILD / "libexec/cudaenv/cudaenv-hook"
 CALLS = "trace=openat,open,execve,fork,vfork,clone,clone3"
 PROMPTS = 50
 OPENED = re.compile(r'open(?:at)?\((?:AT_FDCWD, )?"([^"]*)"')
@@ -29,14 +31,16 @@ class Cost(ShellTest):
 
     def traced(self, directory, lines):
         """The calls between the first prompt there and the last one. `cd` is done before."""
+        return [call for calls in self.traced_by_line(directory, lines) for call in calls]
+
+    def traced_by_line(self, directory, lines):
         terminal = self.start(cwd=directory, prefix=["strace", "-f", "-qq", "-o", str(self.log), "-e", CALLS])
         terminal.run("")
-        before = self.log.stat().st_size
-        for line in lines:
-            self.assert_quiet(terminal.run(line))
         with open(self.log, encoding="utf-8", errors="replace") as log:
-            log.seek(before)
-            return log.read().splitlines()
+            log.seek(0, os.SEEK_END)
+            for line in lines:
+                self.assert_quiet(terminal.run(line))
+                yield log.read().splitlines()
 
     def starts(self, calls):
         """Processes, not threads, and programs."""
@@ -75,15 +79,21 @@ class Cost(ShellTest):
         calls = self.traced(self.a, [f"cd {self.a}/{name}" for name in "xyxy"])
         self.assertEqual(self.starts(calls), [])
 
-    def test_a_switch_starts_one_program(self):
+    def test_a_switch_starts_one_process(self):
         for directory in (self.a, self.b):  # the gate asks an installed toolkit once, and keeps what it says
             self.cudaenv("env", "--hook", cwd=directory)
-        calls = self.traced(self.a, [f"cd {self.b}", f"cd {self.box.home}", f"cd {self.a}"])
-        programs = [call for call in calls if "execve(" in call]
-        self.assertEqual(len(programs), 3, programs)
-        for call in programs:
-            self.assertIn(str(PROGRAM), call)
-        self.assertEqual(len(self.starts(calls)), 2 * len(programs), self.starts(calls))
+        there = [f"cd {self.b}", f"cd {self.box.home}", f"cd {self.a}"]
+        for line, calls in zip(there * 2, self.traced_by_line(self.a, there * 2)):
+            with self.subTest(line=line):
+                self.assertEqual(len([call for call in self.starts(calls) if "execve(" not in call]), 1, calls)
+
+    def test_a_switch_made_before_does_without_the_program(self):
+        there = [f"cd {self.b}", f"cd {self.box.home}", f"cd {self.a}"]
+        for line, calls in list(zip(there * 2, self.traced_by_line(self.a, there * 2)))[len(there):]:
+            programs = [call for call in calls if "execve(" in call]
+            with self.subTest(line=line):
+                self.assertEqual(len(programs), 1, programs)
+                self.assertIn(f'execve("{HOOK}"', programs[0])
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 
 # The program and the places, fixed when this was printed.
 __cudaenv_program=@PROGRAM@
+__cudaenv_hook_program=@HOOK_PROGRAM@
 __cudaenv_shims=@SHIMS@
 __cudaenv_globals=@GLOBALS@
 
@@ -23,34 +24,40 @@ __cudaenv_put_shims_first() {
   \builtin export PATH="$__cudaenv_shims${rest:+:$rest}"
 }
 
-# The files that may select a toolkit here, nearest first.
-__cudaenv_find_files() {
-  \builtin local directory="${PWD-}"
-  __cudaenv_directory=$directory
-  __cudaenv_files=()
-  while [[ -n $directory ]]; do
-    directory=${directory%/}
-    __cudaenv_files[${#__cudaenv_files[@]}]=$directory/.cuda-version
-    directory=${directory%/*}
-  done
-  __cudaenv_files=("${__cudaenv_files[@]}" "${__cudaenv_globals[@]}")
-}
-
-# What selects now, as a text. A file that starts with a comment may turn out to be empty, so the next one counts too.
+# What selects now, as a text, and what `[[` can test of it. A file that starts with a comment may turn out to be empty, so
+# the next one counts too, and there is more to it than can be tested.
 __cudaenv_look() {
-  \builtin local file content IFS
+  \builtin local content name next=0 directory="${PWD-}"
+  directory=${directory%/}
+  \builtin local file="$directory/.cuda-version" IFS=
   __cudaenv_now="${CUDAENV_VERSION-}|${CUDAENV_GATE-}|${LOADEDMODULES-}|"
-  if [[ -z ${CUDAENV_VERSION-} ]]; then
-    for file in "${__cudaenv_files[@]}"; do
-      if [[ -f $file ]]; then
-        content=
-        if [[ -r $file ]]; then IFS= \builtin read -r -d '' content <"$file" || \builtin :; fi
-        __cudaenv_now="$__cudaenv_now$file|$content|"
-        content=${content#"${content%%[![:space:]]*}"}
-        [[ -z $content || $content == '#'* ]] || \builtin break
+  __cudaenv_file=
+  __cudaenv_tests=
+  __cudaenv_is_simple=yes
+  while [[ -z ${CUDAENV_VERSION-} && -n $file ]]; do
+    \builtin printf -v name %q "$file"
+    if [[ ! -f $file ]]; then
+      __cudaenv_tests="$__cudaenv_tests && ! -f $name"
+    else
+      __cudaenv_content=
+      if [[ -r $file ]]; then \builtin read -r -d '' __cudaenv_content <"$file" || \builtin :; fi
+      __cudaenv_now="$__cudaenv_now$file|$__cudaenv_content|"
+      content=${__cudaenv_content#"${__cudaenv_content%%[![:space:]]*}"}
+      if [[ -n $content && $content != '#'* ]]; then
+        __cudaenv_tests="$__cudaenv_tests && -f $name"
+        __cudaenv_file=$file
+        \builtin break
       fi
-    done
-  fi
+      __cudaenv_is_simple=
+    fi
+    if [[ -n $directory ]]; then
+      directory=${directory%/*}
+      file=$directory/.cuda-version
+    else
+      file=${__cudaenv_globals[next]-}
+      next=$((next + 1))
+    fi
+  done
   # What somebody else has taken away (a module purge, a reset PATH) comes back; what was evaluated by hand stays.
   if [[ -n $__cudaenv_active && -z ${CUDAENV_ACTIVE-} ]]; then
     __cudaenv_now="$__cudaenv_now!"
@@ -59,30 +66,49 @@ __cudaenv_look() {
   fi
 }
 
-# Follows what selects a toolkit; false if nothing had changed. `[[` would not tell letters apart under nocasematch.
+# Follows what selects a toolkit; false if that had not changed, and then the hook is made anew: it first compares what is
+# not even a text, since at most prompts nothing has changed. Variables and directory are what they are now, the files
+# nearer than the one that decided are not there, and this one holds what it held. `[[` would not tell letters apart under
+# nocasematch.
 __cudaenv_follow() {
-  if \builtin [ "${PWD-}" != "$__cudaenv_directory" ]; then __cudaenv_find_files; fi
   __cudaenv_look
-  if \builtin [ "$__cudaenv_now" = "$__cudaenv_then" ]; then \builtin return 1; fi
-  __cudaenv_switch
+  if \builtin [ "$__cudaenv_now" != "$__cudaenv_then" ]; then
+    __cudaenv_switch
+    \builtin return 0
+  fi
+  # Not for a directory that is only passed through.
+  if \builtin [ "${PWD-}" != "$__cudaenv_directory" ]; then
+    __cudaenv_directory=${PWD-}
+  elif [[ -n $__cudaenv_is_simple ]]; then
+    __cudaenv_known="${PWD-}|${CUDAENV_VERSION-}|${CUDAENV_GATE-}|${LOADEDMODULES-}|${CUDAENV_ACTIVE-}|${PATH-}"
+    __cudaenv_make_hook "[[ \"\${PWD-}|\${CUDAENV_VERSION-}|\${CUDAENV_GATE-}|\${LOADEDMODULES-}|\${CUDAENV_ACTIVE-}|\${PATH-}\" == \"\$__cudaenv_known\"$__cudaenv_tests ]] &&
+      ! \\builtin shopt -q nocasematch${__cudaenv_file:+ &&
+      { \\builtin read -r -d '' <\"\$__cudaenv_file\"; [[ \$REPLY == \"\$__cudaenv_content\" ]]; \}} ||"
+  fi
+  \builtin return 1
 }
 
-__cudaenv_hook() {
-  \builtin local status="$?"
-  __cudaenv_follow || \builtin :
-  # bash itself gives the status back to the next command; only what follows in the same text has to be told. To return
-  # it for nobody would set off `set -e` and a trap on ERR for a status that has had its turn.
-  if [[ $- == *e* || ${PROMPT_COMMAND-} == __cudaenv_hook ]]; then \builtin return 0; fi
-  \builtin return "$status"
+# With what is asked before all else is looked at. bash itself gives the status back to the next command; only what
+# follows in the same text has to be told. To return it for nobody would set off `set -e` and a trap on ERR for a status
+# that has had its turn.
+__cudaenv_make_hook() {
+  \builtin eval "__cudaenv_hook() {
+    \\builtin local status=\"\$?\" REPLY=
+    ${1-} __cudaenv_follow || \\builtin :
+    if [[ \${PROMPT_COMMAND-} == __cudaenv_hook || \$- == *e* ]]; then \\builtin return 0; fi
+    \\builtin return \"\$status\"
+  }"
 }
 
 __cudaenv_switch() {
-  \builtin local change=
+  \builtin local change='' by="$__cudaenv_hook_program"
   __cudaenv_again=
+  __cudaenv_known=
   if [[ -n $__cudaenv_active && -z ${CUDAENV_ACTIVE-} ]]; then
     \builtin export CUDAENV_ACTIVE="$__cudaenv_active" CUDAENV_OUTSIDE="$__cudaenv_outside"
   fi
-  if [[ -x $__cudaenv_program ]] && change=$(PWD=$PWD "$__cudaenv_program" env --hook --shell bash); then
+  [[ -x $by ]] || by=
+  if [[ -x $__cudaenv_program ]] && change=$(PWD=$PWD ${by:+"$by"} "$__cudaenv_program" env --hook --shell bash); then
     \builtin eval "$change"
   fi
   __cudaenv_active=${CUDAENV_ACTIVE-}
@@ -153,10 +179,12 @@ __cudaenv_install() {
 }
 
 __cudaenv_then=
+__cudaenv_known=
 __cudaenv_directory=
 __cudaenv_active=
 __cudaenv_outside=
 __cudaenv_home=
+__cudaenv_make_hook
 __cudaenv_put_shims_first
 __cudaenv_install
 @COMPLETION@

@@ -5,16 +5,24 @@
 
 # The program and the places, fixed when this was printed.
 set -g __cudaenv_program @PROGRAM@
+set -g __cudaenv_hook_program @HOOK_PROGRAM@
 set -g __cudaenv_shims @SHIMS@
 set -g __cudaenv_globals @GLOBALS@
 set -g __cudaenv_directory
-set -g __cudaenv_files
+set -g __cudaenv_file
+set -g __cudaenv_content
+set -g __cudaenv_nearer
+set -g __cudaenv_is_simple
+set -g __cudaenv_state
+set -g __cudaenv_known
 set -g __cudaenv_now
 set -g __cudaenv_then
 set -g __cudaenv_again
 set -g __cudaenv_active
 set -g __cudaenv_outside
 set -g __cudaenv_home
+# fish 3.5
+builtin -q path; and set -g __cudaenv_has_path
 
 # The shims come first, once, wherever an outer shell or a login file has left them.
 function __cudaenv_put_shims_first
@@ -25,68 +33,112 @@ function __cudaenv_put_shims_first
     set -gx PATH $__cudaenv_shims $rest
 end
 
-# The files that may select a toolkit here, nearest first. (A command substitution would split names at line ends.)
-function __cudaenv_find_files
-    set -l prefix ''
-    set -l parts
-    builtin echo -n $PWD | read -z -d / -a parts
-    set -g __cudaenv_directory $PWD
-    set -g __cudaenv_files /.cuda-version $__cudaenv_globals
-    for part in $parts
-        test -n "$part"; or continue
-        set prefix $prefix/$part
-        set __cudaenv_files $prefix/.cuda-version $__cudaenv_files
-    end
-end
-
-# What selects now, as a text. A file that starts with a comment may turn out to be empty, so the next one counts too.
+# What selects now, as a text. Few words do it, without command substitutions: each takes microseconds, and those would
+# split names at line ends.
 function __cudaenv_look
-    set -l now "$CUDAENV_VERSION|$CUDAENV_GATE|$LOADEDMODULES|"
+    set -g __cudaenv_now "$CUDAENV_VERSION|$CUDAENV_GATE|$LOADEDMODULES|"
+    set -g __cudaenv_file
+    set -g __cudaenv_content
+    set -g __cudaenv_is_simple yes
+    set -l nearer
     if test -z "$CUDAENV_VERSION"
-        for file in $__cudaenv_files
-            if test -f $file
-                set -l content
-                test -r $file; and read -z content <$file
-                set now "$now$file|$content|"
-                string match -qr '^\s*[^\s#]' -- "$content"; and break
+        set -l directory $PWD
+        while not test -f $directory/.cuda-version; or not __cudaenv_read $directory/.cuda-version
+            set -a nearer $directory/.cuda-version
+            string match -qr '(?s)^(?<directory>.*)/' -- $directory; and continue
+            for file in $__cudaenv_globals
+                test -f $file; and __cudaenv_read $file; and break
+                set -a nearer $file
             end
+            break
         end
     end
+    set -g __cudaenv_nearer $nearer
     # What somebody else has taken away (a module purge, a reset PATH) comes back; what was evaluated by hand stays.
-    if test -n "$__cudaenv_active"
-        if test -z "$CUDAENV_ACTIVE"
-            set now "$now!"
-        else if test "$CUDAENV_ACTIVE" = "$__cudaenv_active"; and not builtin contains -- $__cudaenv_home/bin $PATH
-            set now "$now!"
+    if test "$CUDAENV_ACTIVE" != "$__cudaenv_active"; or not builtin contains -- "$__cudaenv_home/bin" $PATH
+        if test -n "$__cudaenv_active"; and string match -q -- "$CUDAENV_ACTIVE" '' "$__cudaenv_active"
+            set -g __cudaenv_now "$__cudaenv_now!"
         end
     end
-    set -g __cudaenv_now $now
 end
 
-# Follows what selects a toolkit; false if nothing had changed.
+# Adds a file to that text; true if it decides. One that starts with a comment may turn out to be empty.
+function __cudaenv_read
+    set -g __cudaenv_content
+    test -r $argv; and read -g -z __cudaenv_content <$argv
+    set -g __cudaenv_now "$__cudaenv_now$argv|$__cudaenv_content|"
+    if string match -qr '^\s*[^\s#]' -- "$__cudaenv_content"
+        set -g __cudaenv_file $argv
+        return 0
+    end
+    set -g __cudaenv_is_simple
+    return 1
+end
+
+# Follows what selects a toolkit; false if that had not changed, and then it is kept what the hook may compare first.
 function __cudaenv_follow
-    test "$PWD" = "$__cudaenv_directory"; or __cudaenv_find_files
     __cudaenv_look
-    test "$__cudaenv_now" != "$__cudaenv_then"; and __cudaenv_switch
+    if test "$__cudaenv_now" != "$__cudaenv_then"
+        __cudaenv_switch
+        return
+    end
+    if set -q __cudaenv_is_simple[1] __cudaenv_has_path
+        set -g __cudaenv_directory $PWD
+        set -g __cudaenv_state "$CUDAENV_VERSION|$CUDAENV_GATE|$LOADEDMODULES|$CUDAENV_ACTIVE|$PATH|$__cudaenv_content"
+        set -g __cudaenv_known "$PWD|$__cudaenv_state"
+    end
+    return 1
 end
 
+# At most prompts nothing has changed: directory and variables are what they were, the files nearer than the one that
+# decided are not there, and this one holds what it held. That is found out here, since each function costs. (Without a
+# name `path` would read its input.)
 function __cudaenv_hook --on-event fish_prompt --on-variable PWD
-    status is-command-substitution; or __cudaenv_follow
+    test -f "$__cudaenv_file"; and read -l -z __cudaenv_found <$__cudaenv_file
+    test "$PWD|$CUDAENV_VERSION|$CUDAENV_GATE|$LOADEDMODULES|$CUDAENV_ACTIVE|$PATH|$__cudaenv_found" = "$__cudaenv_known"
+    and not builtin path is -f -- '' $__cudaenv_nearer
+    or status is-command-substitution
+    or __cudaenv_move "$CUDAENV_VERSION|$CUDAENV_GATE|$LOADEDMODULES|$CUDAENV_ACTIVE|$PATH|$__cudaenv_found"
+    or __cudaenv_follow
+end
+
+# In another directory other files are nearer. True if that is all, and none of them is there.
+function __cudaenv_move
+    test "$PWD" != "$__cudaenv_directory"; and test "$argv" = "$__cudaenv_state"; or return
+    set -l nearer
+    set -l directory $PWD
+    while test $directory/.cuda-version != "$__cudaenv_file"
+        set -a nearer $directory/.cuda-version
+        string match -qr '(?s)^(?<directory>.*)/' -- $directory; and continue
+        # The one that decided is none of those above: if it is for everywhere, let it be found anew.
+        test -z "$__cudaenv_file"; or return
+        set -a nearer $__cudaenv_globals
+        break
+    end
+    builtin path is -f -- '' $nearer; and return 1
+    set -g __cudaenv_directory $PWD
+    set -g __cudaenv_known "$PWD|$__cudaenv_state"
+    set -g __cudaenv_nearer $nearer
+    return 0
 end
 
 # With an argument: without a word, which a redirection of the whole would not make it.
 function __cudaenv_switch
     set -g __cudaenv_again
+    set -g __cudaenv_state
+    set -g __cudaenv_known
     if test -n "$__cudaenv_active"; and test -z "$CUDAENV_ACTIVE"
         set -gx CUDAENV_ACTIVE $__cudaenv_active
         set -gx CUDAENV_OUTSIDE $__cudaenv_outside
     end
     if test -x $__cudaenv_program
         set -l change
+        set -l command $__cudaenv_program env --hook --shell fish
+        test -x $__cudaenv_hook_program; and set -p command $__cudaenv_hook_program
         if set -q argv[1]
-            set change ($__cudaenv_program env --hook --shell fish 2>/dev/null)
+            set change ($command 2>/dev/null)
         else
-            set change ($__cudaenv_program env --hook --shell fish)
+            set change ($command)
         end
         and string join \n -- $change | builtin source
     end

@@ -6,10 +6,11 @@
 # Options are the user's until `emulate`: words before it are quoted.
 
 # The program and the places, fixed when this was printed.
-\builtin typeset -g __cudaenv_program=@PROGRAM@ __cudaenv_shims=@SHIMS@
-\builtin typeset -g __cudaenv_directory= __cudaenv_now= __cudaenv_then= __cudaenv_again=
+\builtin typeset -g __cudaenv_program=@PROGRAM@ __cudaenv_hook_program=@HOOK_PROGRAM@ __cudaenv_shims=@SHIMS@
+\builtin typeset -g __cudaenv_now= __cudaenv_then= __cudaenv_again=
+\builtin typeset -g __cudaenv_file= __cudaenv_content= __cudaenv_is_simple= __cudaenv_tests= __cudaenv_known=
 \builtin typeset -g __cudaenv_active= __cudaenv_outside= __cudaenv_home=
-\builtin typeset -ga __cudaenv_globals __cudaenv_files
+\builtin typeset -ga __cudaenv_globals
 __cudaenv_globals=@GLOBALS@
 
 # The shims come first, once, wherever an outer shell or a login file has left them.
@@ -22,36 +23,40 @@ __cudaenv_put_shims_first() {
   \builtin export PATH="$__cudaenv_shims${rest:+:$rest}"
 }
 
-# The files that may select a toolkit here, nearest first.
-__cudaenv_find_files() {
-  \builtin emulate -L zsh
-  \builtin local directory=$PWD
-  __cudaenv_directory=$directory
-  __cudaenv_files=()
-  while [[ -n $directory ]]; do
-    directory=${directory%/}
-    __cudaenv_files+=("$directory/.cuda-version")
-    directory=${directory%/*}
-  done
-  __cudaenv_files+=("${__cudaenv_globals[@]}")
-}
-
 # What selects now, as a text. A file that starts with a comment may turn out to be empty, so the next one counts too.
 __cudaenv_look() {
   \builtin emulate -L zsh
-  \builtin local file content
+  \builtin local content directory=${PWD%/}
+  \builtin local file=$directory/.cuda-version
+  \builtin local -a globals
+  globals=("${__cudaenv_globals[@]}")
   __cudaenv_now="${CUDAENV_VERSION-}|${CUDAENV_GATE-}|${LOADEDMODULES-}|"
-  if [[ -z ${CUDAENV_VERSION-} ]]; then
-    for file in "${__cudaenv_files[@]}"; do
-      if [[ -f $file ]]; then
-        content=
-        if [[ -r $file ]]; then IFS= \builtin read -r -d '' content <"$file" || \builtin :; fi
-        __cudaenv_now="$__cudaenv_now$file|$content|"
-        content=${content#"${content%%[![:space:]]*}"}
-        [[ -z $content || $content == '#'* ]] || \builtin break
+  __cudaenv_file=
+  __cudaenv_tests=
+  __cudaenv_is_simple=yes
+  while [[ -z ${CUDAENV_VERSION-} && -n $file ]]; do
+    if [[ ! -f $file ]]; then
+      __cudaenv_tests+=" && ! -f ${(qq)file}"
+    else
+      __cudaenv_content=
+      if [[ -r $file ]]; then IFS= \builtin read -r -d '' __cudaenv_content <"$file" || \builtin :; fi
+      __cudaenv_now="$__cudaenv_now$file|$__cudaenv_content|"
+      content=${__cudaenv_content#"${__cudaenv_content%%[![:space:]]*}"}
+      if [[ -n $content && $content != '#'* ]]; then
+        __cudaenv_tests+=" && -f ${(qq)file}"
+        __cudaenv_file=$file
+        \builtin break
       fi
-    done
-  fi
+      __cudaenv_is_simple=
+    fi
+    if [[ -n $directory ]]; then
+      directory=${directory%/*}
+      file=$directory/.cuda-version
+    else
+      file=${globals[1]-}
+      globals=("${(@)globals[2,-1]}")
+    fi
+  done
   # What somebody else has taken away (a module purge, a reset PATH) comes back; what was evaluated by hand stays.
   if [[ -n $__cudaenv_active && -z ${CUDAENV_ACTIVE-} ]]; then
     __cudaenv_now="$__cudaenv_now!"
@@ -60,28 +65,41 @@ __cudaenv_look() {
   fi
 }
 
-# Follows what selects a toolkit; false if nothing had changed.
+# zsh itself gives the status back.
+__cudaenv_hook() { __cudaenv_follow || \builtin :; }
+
+# Follows what selects a toolkit; false if that had not changed, and then the hook is made anew: it first compares what is
+# not even a text, since at most prompts nothing has changed. Variables and directory are what they are now, the files
+# nearer than the one that decided are not there, and this one holds what it held. It has to be right under all options.
 __cudaenv_follow() {
   \builtin emulate -L zsh
-  if [[ $PWD != "$__cudaenv_directory" ]]; then __cudaenv_find_files; fi
   __cudaenv_look
-  if [[ $__cudaenv_now == "$__cudaenv_then" ]]; then \builtin return 1; fi
-  __cudaenv_switch
-}
-
-# zsh itself gives the status back.
-__cudaenv_hook() {
-  __cudaenv_follow || \builtin :
+  if [[ $__cudaenv_now != "$__cudaenv_then" ]]; then
+    __cudaenv_switch
+    \builtin return
+  fi
+  if [[ -n $__cudaenv_is_simple ]]; then
+    __cudaenv_known="${PWD-}|${CUDAENV_VERSION-}|${CUDAENV_GATE-}|${LOADEDMODULES-}|${CUDAENV_ACTIVE-}|${PATH-}"
+    \builtin eval "__cudaenv_hook() {
+      \\builtin local REPLY= IFS=
+      [[ \"\${PWD-}|\${CUDAENV_VERSION-}|\${CUDAENV_GATE-}|\${LOADEDMODULES-}|\${CUDAENV_ACTIVE-}|\${PATH-}\" == \"\$__cudaenv_known\"$__cudaenv_tests ]] &&
+      { [[ -z \$__cudaenv_file ]] || { \\builtin read -r -d '' <\"\$__cudaenv_file\"; [[ \$REPLY == \"\$__cudaenv_content\" ]]; } } ||
+      __cudaenv_follow || \\builtin :
+    }"
+  fi
+  \builtin return 1
 }
 
 __cudaenv_switch() {
   \builtin emulate -L zsh
-  \builtin local change=
+  \builtin local change= by="$__cudaenv_hook_program"
   __cudaenv_again=
+  __cudaenv_known=
   if [[ -n $__cudaenv_active && -z ${CUDAENV_ACTIVE-} ]]; then
     \builtin export CUDAENV_ACTIVE="$__cudaenv_active" CUDAENV_OUTSIDE="$__cudaenv_outside"
   fi
-  if [[ -x $__cudaenv_program ]] && change=$(PWD=$PWD "$__cudaenv_program" env --hook --shell zsh); then
+  [[ -x $by ]] || by=
+  if [[ -x $__cudaenv_program ]] && change=$(PWD=$PWD ${by:+"$by"} "$__cudaenv_program" env --hook --shell zsh); then
     \builtin eval "$change"
   fi
   __cudaenv_active=${CUDAENV_ACTIVE-}

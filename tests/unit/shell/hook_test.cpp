@@ -11,19 +11,20 @@ namespace {
 constexpr Shell k_shells[] = {Shell::bash, Shell::zsh, Shell::fish};
 
 TEST(RenderHook, has_every_place_as_one_word_and_no_placeholder) {
-  const HookPlaces places{"/it's/cudaenv", "/a b/shims", {"/a b/version", "/opt/$x/version"}};
+  const HookPlaces places{"/it's/cudaenv", "/it's/cudaenv-hook", "/a b/shims", {"/a b/version", "/opt/$x/version"}};
   for (const Shell shell : k_shells) {
     const std::string text = render_hook(shell, places);
-    for (const std::string& place : {places.program, places.shims, places.global_files[0], places.global_files[1]})
+    for (const std::string& place : {places.program, places.hook_program, places.shims, places.global_files[0], places.global_files[1]})
       EXPECT_NE(text.find(quote(shell, place)), std::string::npos) << place;
-    for (const char* name : {"@PROGRAM@", "@SHIMS@", "@GLOBALS@", "@COMPLETION@"})
+    for (const char* name : {"@PROGRAM@", "@HOOK_PROGRAM@", "@SHIMS@", "@GLOBALS@", "@COMPLETION@"})
       EXPECT_EQ(text.find(name), std::string::npos) << name;
   }
 }
 
 TEST(RenderHook, comments_are_for_readers_of_the_template) {
   for (const Shell shell : k_shells) {
-    for (const std::string_view line : base::split(render_hook(shell, {"/p", "/s", {"/g"}}), '\n')) {
+    const std::string text = render_hook(shell, {"/p", "/h", "/s", {"/g"}});
+    for (const std::string_view line : base::split(text, '\n')) {
       const std::size_t start = line.find_first_not_of(' ');
       EXPECT_FALSE(start != std::string_view::npos && line[start] == '#') << line;
     }
@@ -31,7 +32,7 @@ TEST(RenderHook, comments_are_for_readers_of_the_template) {
 }
 
 TEST(RenderHook, a_place_with_line_ends_stays_whole) {
-  const HookPlaces places{"/a\n# b\n/cudaenv", "/s", {"/g"}};
+  const HookPlaces places{"/a\n# b\n/cudaenv", "/h", "/s", {"/g"}};
   for (const Shell shell : k_shells)
     EXPECT_NE(render_hook(shell, places).find(quote(shell, places.program)), std::string::npos);
 }
