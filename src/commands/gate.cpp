@@ -38,10 +38,13 @@ Decision decide(App& app, Verdict verdict, const store::Selected& selected, cons
   return {true, store::Basis::facts_alone};
 }
 
-void keep(store::GateCache& decisions, const store::Selected& selected, Verdict verdict, const Decision& decision) {
+void keep(store::GateCache& decisions, const store::Selected& selected, const core::Assessment& assessment,
+          const Decision& decision) {
   // One that is only warned of is asked about each time, by shims too, so that it is warned of.
-  const bool is_warned_of = verdict == Verdict::refused && decision.basis == store::Basis::settings;
-  if (decision.is_refused || is_warned_of)
+  const bool is_warned_of = assessment.verdict == Verdict::refused && decision.basis == store::Basis::settings;
+  if (decision.is_refused)
+    decisions.refuse(selected, one_line(assessment));
+  else if (is_warned_of)
     decisions.disallow(selected);
   else
     decisions.allow(selected, decision.basis);
@@ -103,7 +106,7 @@ Result<Verdict> pass_gate(App& app, const store::Selected& selected, const store
       asking = Asking::anew;
       continue;
     }
-    if (!app.machine.is_asked_in_background()) keep(decisions, selected, assessment.verdict, decision);
+    if (!app.machine.is_asked_in_background()) keep(decisions, selected, assessment, decision);
     app.machine.save_decisions();
     if (decision.is_refused) return fail(refusal(app, {selected, settings, toolkit, assessment, *machine, passage}));
     tell(app, assessment, *machine, decision, passage.telling);

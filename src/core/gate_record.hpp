@@ -12,14 +12,15 @@
 //     until 1790000000                  not to be believed later (seconds since 1970); where facts may change soon
 //     seen STAMP FILE                   not to be believed if that file (a library of the driver) is another one now
 //     allow TOOLKIT CONDITION DIRECTORY that toolkit may be activated
+//     refuse TOOLKIT CONDITION REASON<TAB>DIRECTORY    that toolkit was refused, for the reason given
 //     auto CONDITION DIRECTORY          what `auto` stands for
 //     ...                               lines for the program alone
 //
 // clang-format on
 // TOOLKIT is the fingerprint of what the directory holds, so that a link that moved, or an upgrade in place, is not
 // taken for the toolkit it was. CONDITION is `-`, or a fingerprint of what else the decision rests on: settings, and an
-// exemption for one version file. There is no line for a refusal: whatever is not allowed is asked of the program,
-// which can say why.
+// exemption for one version file. A refusal is for library shims, which cannot ask: for a command shim, whatever is not
+// allowed is a question for the program, which can say why at length.
 
 #include <cstddef>
 #include <cstdint>
@@ -64,6 +65,22 @@ class GateRecord {
       return condition == "-" || parse_fingerprint(condition) == m_conditions.settings_condition(selection) ||
              parse_fingerprint(condition) == m_conditions.exemption_condition(selection);
     });
+  }
+
+  // Why the selected toolkit was refused; empty: the record does not say that it was.
+  std::string_view refusal(const Selection& selection) {
+    const std::uint64_t toolkit = m_conditions.toolkit_fingerprint(selection.directory);
+    std::string_view reason;
+    any_line("refuse ", [&](std::string_view line) {
+      const auto recorded = parse_fingerprint(take_until(line, ' '));
+      const auto condition = parse_fingerprint(take_until(line, ' '));
+      const std::string_view text = take_until(line, '\t');
+      if (recorded != toolkit || line != selection.directory) return false;
+      if (condition != m_conditions.exemption_condition(selection)) return false;
+      reason = text;
+      return true;
+    });
+    return reason;
   }
 
   // The directory of the toolkit that `auto` stands for; empty if the record does not say.

@@ -196,6 +196,7 @@ void GateCache::allow(const Selected& selected, Basis basis) {
   if (basis == Basis::settings) condition = fmt::format("{:016x}", conditions.settings_condition(view));
   if (basis == Basis::exemption) condition = fmt::format("{:016x}", conditions.exemption_condition(view));
   const std::string start = fmt::format("allow {:016x} ", conditions.toolkit_fingerprint(view.directory));
+  m_changes.push_back({refusal_start(selected), "\t" + selected.directory.native(), {}, {}});
   // What was allowed while the directory held another toolkit goes.
   m_changes.push_back(
       {"allow ", fmt::format(" {}", view.directory), start, start + condition + " " + selected.directory.native()});
@@ -203,6 +204,23 @@ void GateCache::allow(const Selected& selected, Basis basis) {
 
 void GateCache::disallow(const Selected& selected) {
   m_changes.push_back({"allow ", " " + selected.directory.native(), {}, {}});
+  m_changes.push_back({refusal_start(selected), "\t" + selected.directory.native(), {}, {}});
+}
+
+void GateCache::refuse(const Selected& selected, const std::string& reason) {
+  m_changes.push_back({"allow ", " " + selected.directory.native(), {}, {}});
+  if (!is_writable(selected.directory) || !is_writable(reason)) return;
+  const std::string start = refusal_start(selected);
+  const std::string ending = "\t" + selected.directory.native();
+  m_changes.push_back({start, ending, {}, start + reason + ending});
+}
+
+// A toolkit may be refused in one project and exempted in another, so each has a line of its own.
+std::string GateCache::refusal_start(const Selected& selected) const {
+  const core::Selection view = selected.view();
+  auto& conditions = m_record->conditions();
+  return fmt::format("refuse {:016x} {:016x} ", conditions.toolkit_fingerprint(view.directory),
+                     conditions.exemption_condition(view));
 }
 
 std::vector<std::string> GateCache::merged(std::vector<std::string> lines) const {

@@ -42,6 +42,8 @@ class GateCache {
   void set_automatic(const base::Path& toolkit);
   void allow(const Selected& selected, Basis basis);
   void disallow(const Selected& selected);  // on whatever basis
+  // The same, where it is not even let pass with a warning. `reason`: one line without control characters.
+  void refuse(const Selected& selected, const std::string& reason);
 
   // Writes what was set since, together with what other processes have written meanwhile; nothing if they have learnt
   // other facts than those that it was decided on.
@@ -67,6 +69,7 @@ class GateCache {
 
   void make_runtime_directory();
   [[nodiscard]] Result<base::Path> directory();
+  std::string refusal_start(const Selected& selected) const;
   std::vector<std::string> merged(std::vector<std::string> lines) const;
 
   PosixSystem m_system;

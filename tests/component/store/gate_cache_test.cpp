@@ -19,6 +19,7 @@ namespace {
 
 using Architectures = std::vector<std::uint16_t>;
 
+constexpr const char* k_reason = "it needs a driver of 525 or newer; 470 is here";
 constexpr std::string_view k_facts = "driver 550.54.14\ngpu 0 8.6\n";
 
 // Records lie in a runtime directory of the test's own.
@@ -61,6 +62,17 @@ class GateCacheTest : public test::TwoRoots {
     return record->load() && record->allows(selected.view());
   }
   bool allows(const base::Path& toolkit) const { return allows(selected(toolkit)); }
+  std::string refusal(const Selected& selected) const {
+    PosixSystem system;
+    const core::Roots roots = m_roots.for_selection();
+    const auto record = std::make_unique<core::GateRecord<PosixSystem>>(system, roots);
+    return record->load() ? std::string(record->refusal(selected.view())) : std::string();
+  }
+  void refuse(const Selected& selected, const std::string& reason = k_reason) const {
+    GateCache cache = this->cache();
+    cache.refuse(selected, reason);
+    expect_saved(cache);
+  }
   void allow(const base::Path& toolkit, Basis basis = Basis::facts_alone) const {
     GateCache cache = this->cache();
     cache.allow(selected(toolkit), basis);
@@ -228,6 +240,82 @@ TEST_F(GateCacheTest, disallowing_ends_every_allowance_of_that_toolkit) {
   expect_saved(cache);
   EXPECT_FALSE(allows(toolkit));
   EXPECT_TRUE(allows(other));
+}
+
+// --- Refusals ---
+
+TEST_F(GateCacheTest, keeps_why_a_toolkit_was_refused) {
+  const base::Path toolkit = add_toolkit(m_roots.own, "12.4.1");
+  EXPECT_EQ(refusal(selected(toolkit)), "");
+  refuse(selected(toolkit));
+  EXPECT_EQ(refusal(selected(toolkit)), k_reason);
+  EXPECT_FALSE(allows(toolkit));
+  refuse(selected(toolkit), "for another reason");
+  EXPECT_EQ(refusal(selected(toolkit)), "for another reason");
+}
+
+TEST_F(GateCacheTest, a_refusal_that_is_there_already_is_not_written_again) {
+  const base::Path toolkit = add_toolkit(m_roots.own, "12.4.1");
+  refuse(selected(toolkit));
+  struct stat before = {};
+  struct stat after = {};
+  ASSERT_EQ(::stat(record().c_str(), &before), 0);
+  refuse(selected(toolkit));
+  ASSERT_EQ(::stat(record().c_str(), &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+}
+
+TEST_F(GateCacheTest, refusal_and_permission_end_each_other) {
+  const base::Path toolkit = add_toolkit(m_roots.own, "12.4.1");
+  for (const Basis basis : {Basis::facts_alone, Basis::settings, Basis::exemption}) {
+    refuse(selected(toolkit));
+    EXPECT_FALSE(allows(toolkit));
+    allow(toolkit, basis);
+    EXPECT_TRUE(allows(toolkit));
+    EXPECT_EQ(refusal(selected(toolkit)), "");
+  }
+  refuse(selected(toolkit));
+  GateCache cache = this->cache();
+  cache.disallow(selected(toolkit));
+  expect_saved(cache);
+  EXPECT_EQ(refusal(selected(toolkit)), "");
+}
+
+TEST_F(GateCacheTest, a_refusal_is_for_one_toolkit_and_one_version_file) {
+  const base::Path toolkit = add_toolkit(m_roots.own, "12.4.1");
+  const base::Path other = add_toolkit(m_roots.own, "12.8.1");
+  Selected elsewhere = selected(toolkit);
+  elsewhere.origin_path = m_scratch / "elsewhere/.cuda-version";
+  refuse(selected(toolkit));
+  EXPECT_EQ(refusal(selected(other)), "");
+  EXPECT_EQ(refusal(elsewhere), "");
+  EXPECT_EQ(refusal(selected(toolkit, "12")), "");
+  refuse(elsewhere, "there too");
+  EXPECT_EQ(refusal(elsewhere), "there too");
+  EXPECT_EQ(refusal(selected(toolkit)), k_reason);
+}
+
+TEST_F(GateCacheTest, a_refusal_ends_with_what_it_rests_on) {
+  const base::Path toolkit = add_toolkit(m_roots.own, "12.4.1");
+  const std::pair<base::Path, std::string> changes[] = {
+      {m_roots.own.path / "config.toml", "gate.mode = \"off\"\n"},
+      {m_scratch / "project/.cudaenv.toml", "gate.mode = \"warn\"\n"},
+      {m_roots.own.path / "exemptions.json", "[]"},
+      {toolkit / "bin/nvcc", "another\n"},
+  };
+  directory("project");
+  for (const auto& [file, content] : changes) {
+    refuse(selected(toolkit));
+    EXPECT_EQ(refusal(selected(toolkit)), k_reason);
+    ASSERT_TRUE(base::write_file(file, content));
+    EXPECT_EQ(refusal(selected(toolkit)), "") << file;
+  }
+}
+
+TEST_F(GateCacheTest, a_reason_that_would_be_two_lines_is_not_kept) {
+  const base::Path toolkit = add_toolkit(m_roots.own, "12.4.1");
+  refuse(selected(toolkit), "one\nallow all");
+  EXPECT_EQ(refusal(selected(toolkit)), "");
 }
 
 // --- Libraries ---
