@@ -33,6 +33,7 @@ struct Variant {
   int every = 1;                     // takes part in one round of so many; for what is slow
   std::vector<double> microseconds = {};
   std::vector<long> page_faults = {};
+  std::vector<std::string> variables = {};  // in its environment, beside those of all
 };
 
 inline std::string bytes_of(const fs::path& path) {
@@ -98,7 +99,12 @@ inline std::vector<char*> pointers(std::vector<std::string>& strings) {
 // Fills in the figures of each variant. The first rounds only warm up.
 inline void measure(std::vector<Variant>& variants, std::vector<std::string> environment, int rounds) {
   const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  const std::vector<char*> variables = pointers(environment);
+  std::vector<std::vector<char*>> environments;
+  for (Variant& variant : variants) {
+    std::vector<char*> own = pointers(variant.variables);
+    std::vector<char*>& all = environments.emplace_back(pointers(environment));
+    all.insert(all.end() - 1, own.begin(), own.end() - 1);
+  }
   std::vector<std::size_t> order(variants.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::mt19937 random(20);
@@ -111,7 +117,7 @@ inline void measure(std::vector<Variant>& variants, std::vector<std::string> env
       const std::vector<char*> arguments = pointers(variant.command);
       rusage usage;
       const double start = now();
-      const int status = run(arguments.data(), variables.data(), nowhere, usage);
+      const int status = run(arguments.data(), environments[i].data(), nowhere, usage);
       const double end = now();
       if (status != 0) throw std::runtime_error(variant.name + " failed");
       if (round < 0) continue;
@@ -169,8 +175,8 @@ inline std::vector<std::string> make_project(const fs::path& top, const std::str
   fs::current_path(project / "a/b/c");
   fs::create_directories(top / "run");
   fs::permissions(top / "run", fs::perms(0700));
-  return {"XDG_RUNTIME_DIR=" + (top / "run").string(), "HOME=" + (top / "home").string(), "PATH=/usr/bin:/bin", "PWD=" + (project / "a/b/c").string(),
-          "CUDAENV_SHARED_ROOT="};
+  return {"XDG_RUNTIME_DIR=" + (top / "run").string(), "HOME=" + (top / "home").string(), "PATH=/usr/bin:/bin",
+          "PWD=" + (project / "a/b/c").string(), "CUDAENV_SHARED_ROOT="};
 }
 
 }  // namespace bench

@@ -83,6 +83,15 @@ struct SystemCalls {
     return system_call(SYS_getcwd, address(buffer), static_cast<long>(capacity));
   }
 
+  static std::uint64_t mount_of(const char* path) {
+#ifdef STATX_MNT_ID
+    struct statx info;
+    if (system_call(__NR_statx, AT_FDCWD, address(path), 0, STATX_MNT_ID, address(&info)) == 0)
+      return (info.stx_mask & STATX_MNT_ID) != 0 ? info.stx_mnt_id + 1 : 0;
+#endif
+    return 0;
+  }
+
   static std::uint32_t user() { return static_cast<std::uint32_t>(system_call(SYS_geteuid)); }
   static std::int64_t now() {
     timespec time{};

@@ -72,12 +72,14 @@ class GateCircumstances {
     fingerprint.add(CUDAENV_VERSION_TEXT);
     add_file(fingerprint, "/proc/sys/kernel/random/boot_id");
     if (!add_file(fingerprint, "/sys/module/nvidia/version")) add_file(fingerprint, "/proc/driver/nvidia/version");
-    // A container on the same kernel (a number that is used again, so its root directory too), and a batch job that is
+    // A container on the same kernel: its root is another mount, or, where the kernel does not tell mounts apart, it has a
+    // name space of its own. Either number is used again, so its root directory counts too. And a batch job that is
     // confined to some of the devices.
     char buffer[4096];
-    const std::size_t size = m_system.link_text("/proc/self/ns/mnt", buffer, sizeof buffer);
+    const std::uint64_t mount = m_system.mount_of("/");
+    const std::size_t size = mount != 0 ? 0 : m_system.link_text("/proc/self/ns/mnt", buffer, sizeof buffer);
     const FileStamp top = m_system.stamp("/");
-    fingerprint.add(std::string_view(buffer, size)).add(top.device).add(top.inode);
+    fingerprint.add(mount).add(std::string_view(buffer, size)).add(top.device).add(top.inode);
     fingerprint.add(device_group({buffer, m_system.read_once("/proc/self/cgroup", buffer, sizeof buffer)}));
     for (const char* name : env_names::k_of_the_gate) {
       const char* value = m_system.variable(name);

@@ -54,6 +54,7 @@ class GateFiles : public FileSystem<Calls> {
     return Calls::link_status(path, info) == 0 && S_ISDIR(info.st_mode) && is_closed_to_others(info, S_IRWXG | S_IRWXO);
   }
 
+  std::uint64_t mount_of(const char* path) const { return Calls::mount_of(path); }
   std::uint64_t user() const { return Calls::user(); }
   std::int64_t now() const { return Calls::now(); }
 

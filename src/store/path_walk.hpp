@@ -13,6 +13,7 @@
 //   long link_text(const char* path, char* buffer, std::size_t capacity)    not ended by a NUL
 //   long entries(int fd, char* buffer, std::size_t capacity)                getdents64
 //   long working_directory(char* buffer, std::size_t capacity)              ended by a NUL
+//   std::uint64_t mount_of(const char* path)            number of the mount that it lies in; 0: the kernel does not say
 //   std::uint32_t user()                                effective user id
 //   std::int64_t now()                                  seconds since 1970
 

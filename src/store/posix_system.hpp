@@ -35,6 +35,14 @@ struct PosixCalls {
     return answer(::syscall(SYS_getdents64, fd, buffer, capacity));
   }
   static long working_directory(char* buffer, std::size_t capacity) { return ::getcwd(buffer, capacity) ? 1 : -errno; }
+  static std::uint64_t mount_of(const char* path) {
+#ifdef STATX_MNT_ID
+    struct statx info;
+    if (::statx(AT_FDCWD, path, 0, STATX_MNT_ID, &info) == 0)
+      return (info.stx_mask & STATX_MNT_ID) != 0 ? info.stx_mnt_id + 1 : 0;
+#endif
+    return 0;
+  }
   static std::uint32_t user() { return ::geteuid(); }
   static std::int64_t now() { return ::time(nullptr); }
 

@@ -79,6 +79,7 @@ TEST_F(RawSystemTest, sees_what_libc_sees) {
     EXPECT_EQ(m_posix.is_own_directory(path.c_str()), m_raw.is_own_directory(path.c_str())) << path;
     EXPECT_EQ(m_posix.is_private_directory(path.c_str()), m_raw.is_private_directory(path.c_str())) << path;
     EXPECT_EQ(m_posix.link_text(path.c_str(), expected, 64), m_raw.link_text(path.c_str(), found, 64)) << path;
+    EXPECT_EQ(m_posix.mount_of(path.c_str()), m_raw.mount_of(path.c_str())) << path;
     EXPECT_EQ(core::Fingerprint().add(m_posix.stamp(path.c_str())).value(),
               core::Fingerprint().add(m_raw.stamp(path.c_str())).value())
         << path;

@@ -20,6 +20,7 @@ class MemoryGate {
   std::map<std::string, std::string> variables;
   std::map<std::string, std::string> files;  // their content; read_own() trusts them unless named in `of_others`
   std::map<std::string, std::string> links;
+  std::map<std::string, std::uint64_t> mounts;
   std::map<std::string, core::FileStamp> stamps;
   std::set<std::string> own_directories;
   std::set<std::string> private_directories;
@@ -57,6 +58,10 @@ class MemoryGate {
   }
   bool is_own_directory(const char* path) const { return own_directories.count(path) != 0; }
   bool is_private_directory(const char* path) const { return private_directories.count(path) != 0; }
+  std::uint64_t mount_of(const char* path) const {
+    const auto found = mounts.find(path);
+    return found == mounts.end() ? 0 : found->second;
+  }
   std::uint64_t user() const { return 1000; }
   std::int64_t now() const { return time; }
 
