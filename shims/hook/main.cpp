@@ -49,7 +49,7 @@ class Hook {
         m_record(m_system, m_roots) {}
 
   // What was printed for this shell, which may be empty; without data: nothing that can be printed again.
-  std::string_view find(std::string_view shell) {
+  std::string_view find(const char* program, std::string_view shell) {
     const char* home = m_system.variable("HOME");
     if (core::find_roots(m_system, {}, home ? home : "", m_roots).status != core::RootStatus::found) return {};
     core::Selection selection = m_selector.select();
@@ -58,7 +58,7 @@ class Hook {
     if (selection.status != core::SelectionStatus::selected && selection.status != core::SelectionStatus::system)
       return {};
     core::PathText place;
-    if (!m_key.make(shell, selection) || !m_key.find_place(m_record, place)) return {};
+    if (!m_key.make(shell, program, selection) || !m_key.find_place(m_record, place)) return {};
     const std::string_view kept(m_kept, m_system.read_own(place.c_str(), m_kept, sizeof m_kept));
     const std::string_view key = m_key.text();
     if (kept.size() == sizeof m_kept || !kept.starts_with(key)) return {};
@@ -103,7 +103,8 @@ int cudaenv::raw::run(const Start& start) {
   if (start.argument_count < 2) return static_cast<int>(ExitCode::usage);
   if (start.argument_count != hook::k_arguments) return hook::become_program(start);
   alignas(hook::Hook) static char place[sizeof(hook::Hook)];
-  const std::string_view text = (new (place) hook::Hook(start))->find(start.arguments[hook::k_arguments - 1]);
+  const std::string_view text =
+      (new (place) hook::Hook(start))->find(start.arguments[1], start.arguments[hook::k_arguments - 1]);
   if (!text.data()) return hook::become_program(start);
   return static_cast<int>(hook::print(text) ? ExitCode::done : ExitCode::other);
 }

@@ -15,7 +15,7 @@ Result<std::string> text_for(App& app, shell::Shell shell) {
   CUDAENV_TRY(plan, plan_activation(app, chosen, {}));
   std::string text = shell::render_change(shell, plan, app.environment);
   if (app.output.has_told() || app.machine.is_asked_in_background()) return text;
-  if (const auto kept = store::keep_switch(app.roots, shell::name_of(shell), chosen, text); !kept)
+  if (const auto kept = store::keep_switch(app.roots, shell::name_of(shell), app.program, chosen, text); !kept)
     app.output.detail("the switch cannot be kept, so the next one takes as long: " + kept.error().message);
   return text;
 }

@@ -27,8 +27,9 @@ class SwitchKey {
  public:
   SwitchKey(System& system, const Roots& roots) : m_system(system), m_roots(roots) {}
 
-  // For a selection that is a toolkit or none. False: there is too much of it.
-  bool make(std::string_view shell, const Selection& selection) {
+  // For a selection that is a toolkit or none. `program`: the file that prints the text, which another build of it may
+  // do in another way. False: there is too much of it.
+  bool make(std::string_view shell, const char* program, const Selection& selection) {
     m_text.assign("cudaenv-switch 1 " CUDAENV_VERSION_TEXT "\n").append(shell);
     add(m_roots.own.view());
     add(m_roots.shared.view());
@@ -37,7 +38,7 @@ class SwitchKey {
     GateConditions<System> conditions(m_system, m_roots);
     Fingerprint rest;
     rest.add(selection.directory.empty() ? 0 : conditions.toolkit_fingerprint(selection.directory));
-    rest.add(conditions.settings_condition(selection));
+    rest.add(conditions.settings_condition(selection)).add(m_system.stamp(program));
     rest.add(is_there(selection.directory, "/include/cccl")).add(is_there(m_roots.own.view(), "/shims/lib"));
     rest.add(settings_variables());
     add_number(rest.value());

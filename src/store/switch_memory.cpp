@@ -26,13 +26,14 @@ void remove_all_if_many(const base::Path& directory) {
 
 }  // namespace
 
-Result<void> keep_switch(const Roots& roots, std::string_view shell, const Selected& selected, std::string_view text) {
+Result<void> keep_switch(const Roots& roots, std::string_view shell, const base::Path& program,
+                         const Selected& selected, std::string_view text) {
   PosixSystem system;
   const core::Roots searched = roots.for_selection();
   const auto key = std::make_unique<core::SwitchKey<PosixSystem>>(system, searched);
   const auto record = std::make_unique<core::GateRecord<PosixSystem>>(system, searched);
   core::PathText place;
-  if (!key->make(shell, selected.view()) || !key->find_place(*record, place)) return {};
+  if (!key->make(shell, program.c_str(), selected.view()) || !key->find_place(*record, place)) return {};
   const std::string content = std::string(key->text()) + std::string(text);
   if (content.size() >= core::k_largest_kept_switch) return {};
   const base::Path file(place.view());

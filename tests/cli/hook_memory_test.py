@@ -3,6 +3,7 @@
 """cudaenv-hook prints what the program printed for the same switch, and asks the program whenever anything is not the same."""
 
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -14,7 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support.sandbox import BUILD, NOBODY, PROGRAM, Sandbox, execve_raw
 
 HOOK = BUILD / "libexec" / "cudaenv" / "cudaenv-hook"
-ASKED = "the program was asked\n"
+ASKED = "the program was asked"
+# The loader complains of it, and cudaenv-hook has none: so it shows whether the program was started.
+PRELOAD = {"LD_PRELOAD": "/not-there"}
 
 
 class HookMemory(unittest.TestCase):
@@ -23,7 +26,6 @@ class HookMemory(unittest.TestCase):
         self.addCleanup(self.box.close)
         for name in ("12.4.1", "12.8.1"):
             self.box.toolkit(name)
-        self.asked = self.box.tool("bin", "asked", "printf 'the program was asked\\n'")
         self.select("12.4\n")
 
     def select(self, text, directory=None):
@@ -34,9 +36,13 @@ class HookMemory(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
-    def hook(self, cwd=None, env=None, shell="bash", program=None):
-        done = self.box.run(HOOK, program or self.asked, "env", "--hook", "--shell", shell, cwd=cwd, env=env)
-        self.assertEqual((done.returncode, done.stderr), (0, b""))
+    def hook(self, cwd=None, env=None, shell="bash", program=PROGRAM):
+        """The text, or ASKED where the program was."""
+        done = self.box.run(HOOK, program, "env", "--hook", "--shell", shell, cwd=cwd, env={**(env or {}), **PRELOAD})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if PRELOAD["LD_PRELOAD"].encode() in done.stderr:
+            return ASKED
+        self.assertEqual(done.stderr, b"")
         return done.stdout.decode()
 
     def keep(self, **options):
@@ -51,8 +57,10 @@ class HookMemory(unittest.TestCase):
         return sorted((self.box.runtime / "cudaenv").glob("switch-*"))
 
     def test_a_first_switch_is_the_programs(self):
-        self.assertEqual(self.hook(), ASKED)
-        self.assertEqual(self.hook(program=PROGRAM), self.program().stdout.decode())
+        done = self.box.run(HOOK, PROGRAM, "env", "--hook", "--shell", "bash")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(done.stdout, self.program().stdout)
+        self.assertEqual(self.hook(cwd=self.box.home), ASKED)
 
     def test_the_same_switch_again_is_printed_without_it(self):
         self.assertIn("12.4.1", self.keep())
@@ -125,6 +133,16 @@ class HookMemory(unittest.TestCase):
                 self.keep()
                 change()
                 self.assertEqual(self.hook(), ASKED)
+
+    def test_another_build_of_the_program(self):
+        self.keep()
+        other = self.box.top / "bin/cudaenv"
+        other.parent.mkdir()
+        shutil.copy(PROGRAM, other)
+        self.assertEqual(self.hook(program=other), ASKED)
+        link = self.box.top / "bin/link"
+        link.symlink_to(PROGRAM)
+        self.assertNotEqual(self.hook(program=link), ASKED)
 
     def test_another_root(self):
         self.keep()
@@ -214,9 +232,10 @@ class HookMemory(unittest.TestCase):
         self.assertEqual(self.hook(env=path), ASKED)
 
     def test_without_a_home_or_with_other_arguments(self):
-        self.assertEqual(self.hook(env={"HOME": None}), ASKED)
-        done = self.box.run(HOOK, self.asked, "whatever")
-        self.assertEqual(done.stdout.decode(), ASKED)
+        self.assertEqual(self.box.run(HOOK, PROGRAM, "env", "--hook", "--shell", "bash", env={"HOME": None}).returncode,
+                         self.box.run(PROGRAM, "env", "--hook", "--shell", "bash", env={"HOME": None}).returncode)
+        done = self.box.run(HOOK, PROGRAM, "root")
+        self.assertEqual(done.stdout.decode(), f"{self.box.root}\n")
         self.assertEqual(self.box.run(HOOK).returncode, 2)
         self.assertEqual(execve_raw(HOOK, [], [], self.box.project)[0], 2)
 
@@ -228,7 +247,7 @@ class HookMemory(unittest.TestCase):
     def test_a_full_device_is_no_success(self):
         self.keep()
         with open("/dev/full", "wb") as full:
-            command = [str(HOOK), str(self.asked), "env", "--hook", "--shell", "bash"]
+            command = [str(HOOK), str(PROGRAM), "env", "--hook", "--shell", "bash"]
             done = subprocess.run(command, cwd=self.box.project, env={**self.box.environment, "PWD": str(self.box.project)}, stdout=full)
         self.assertEqual(done.returncode, 1)
 
