@@ -27,6 +27,13 @@ class Gate {
     return m_record.allows(selection);
   }
 
+  // The name of the record that this is known from.
+  std::string_view circumstances() const {
+    std::string_view name = m_record.path().view();
+    while (name.find('/') != std::string_view::npos) name.remove_prefix(1);
+    return name;
+  }
+
  private:
   core::GateRecord<raw::RawSystem> m_record;
 };

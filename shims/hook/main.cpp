@@ -54,15 +54,20 @@ class Hook {
     if (core::find_roots(m_system, {}, home ? home : "", m_roots).status != core::RootStatus::found) return {};
     core::Selection selection = m_selector.select();
     if (m_system.has_warned()) return {};
-    if (selection.status == core::SelectionStatus::selected && !m_gate.knows_to_pass(selection)) return {};
-    if (selection.status != core::SelectionStatus::selected && selection.status != core::SelectionStatus::system)
+    std::string_view circumstances;
+    if (selection.status == core::SelectionStatus::selected) {
+      if (!m_gate.knows_to_pass(selection)) return {};
+      circumstances = m_gate.circumstances();
+    } else if (selection.status != core::SelectionStatus::system) {
       return {};
+    }
     core::PathText place;
-    if (!m_key.make(shell, program, selection) || !m_key.find_place(m_record, place)) return {};
+    if (!m_key.make(shell, program, circumstances, selection) || !m_key.find_place(m_record, place)) return {};
     const std::string_view kept(m_kept, m_system.read_own(place.c_str(), m_kept, sizeof m_kept));
     const std::string_view key = m_key.text();
-    if (kept.size() == sizeof m_kept || !kept.starts_with(key)) return {};
-    return {kept.data() + key.size(), kept.size() - key.size()};
+    const std::size_t around = key.size() + core::k_kept_switch_end.size();
+    if (kept.size() < around || !kept.starts_with(key) || !kept.ends_with(core::k_kept_switch_end)) return {};
+    return {kept.data() + key.size(), kept.size() - around};
   }
 
  private:
@@ -101,7 +106,8 @@ int become_program(const raw::Start& start) {
 
 int cudaenv::raw::run(const Start& start) {
   if (start.argument_count < 2) return static_cast<int>(ExitCode::usage);
-  if (start.argument_count != hook::k_arguments) return hook::become_program(start);
+  if (start.argument_count != hook::k_arguments || std::string_view(start.arguments[3]) != "--hook")
+    return hook::become_program(start);
   alignas(hook::Hook) static char place[sizeof(hook::Hook)];
   const std::string_view text =
       (new (place) hook::Hook(start))->find(start.arguments[1], start.arguments[hook::k_arguments - 1]);

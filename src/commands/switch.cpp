@@ -12,10 +12,14 @@ namespace {
 // What the shell is to evaluate for the selection, or the error that stands in its way.
 Result<std::string> text_for(App& app, shell::Shell shell) {
   CUDAENV_TRY(chosen, selected_or_error(app, std::nullopt));
-  CUDAENV_TRY(plan, plan_activation(app, chosen, {}));
-  std::string text = shell::render_change(shell, plan, app.environment);
+  app.machine.decisions();  // makes the place that records and texts are kept in
+  const store::SwitchMemory memory(app.roots, shell::name_of(shell), app.program, chosen);
+  const auto plan = plan_activation(app, chosen, {});
+  if (!plan || app.output.has_told() || app.machine.is_asked_in_background()) memory.forget();
+  if (!plan) return fail(plan.error());
+  std::string text = shell::render_change(shell, *plan, app.environment);
   if (app.output.has_told() || app.machine.is_asked_in_background()) return text;
-  if (const auto kept = store::keep_switch(app.roots, shell::name_of(shell), app.program, chosen, text); !kept)
+  if (const auto kept = memory.keep(text); !kept)
     app.output.detail("the switch cannot be kept, so the next one takes as long: " + kept.error().message);
   return text;
 }

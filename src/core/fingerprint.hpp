@@ -16,6 +16,8 @@ struct FileStamp {
   std::uint64_t size = 0;
   std::int64_t modified_seconds = 0;
   std::int64_t modified_nanoseconds = 0;
+  std::int64_t changed_seconds = 0;  // its mode too, or its content by somebody who put the time back
+  std::int64_t changed_nanoseconds = 0;
 };
 
 // 64 bits that stand for a sequence of texts and numbers (FNV-1a): to notice a change, not to withstand an attack.
@@ -35,7 +37,9 @@ class Fingerprint {
     if (!stamp.exists) return add(std::uint64_t{0});
     add(stamp.device).add(stamp.inode).add(stamp.size);
     add(static_cast<std::uint64_t>(stamp.modified_seconds));
-    return add(static_cast<std::uint64_t>(stamp.modified_nanoseconds));
+    add(static_cast<std::uint64_t>(stamp.modified_nanoseconds));
+    add(static_cast<std::uint64_t>(stamp.changed_seconds));
+    return add(static_cast<std::uint64_t>(stamp.changed_nanoseconds));
   }
 
   constexpr std::uint64_t value() const { return m_value; }

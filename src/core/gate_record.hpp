@@ -34,6 +34,24 @@ namespace cudaenv::core {
 inline constexpr std::string_view k_gate_record_head = "cudaenv-gate 1\n";
 inline constexpr std::string_view k_program_name = "/bin/cudaenv";  // in a root: the program, or a link to it
 
+// Beside the records once one of them has held a refusal; it stays when that has gone.
+inline constexpr std::string_view k_refusals_name = "/.refusals";
+
+// Whether some record may hold a refusal: so that a library shim need not read one at every start of a program where
+// nothing was ever refused. That a place is safe, reading the record says. `path` is used for what is looked at.
+template <class System>
+bool has_refusals(System& system, PathText& path) {
+  const auto is_there = [&]() {
+    path.append(k_refusals_name);
+    return !path.is_cut() && system.exists(path.c_str());
+  };
+  const char* runtime = system.variable("XDG_RUNTIME_DIR");
+  path.assign(runtime ? runtime : "").append("/cudaenv");
+  if (runtime && *runtime == '/' && is_there()) return true;
+  path.assign("/tmp/cudaenv-").append_number(system.user());
+  return is_there();
+}
+
 // System: see gate_conditions.hpp.
 template <class System>
 class GateRecord {

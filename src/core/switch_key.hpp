@@ -4,6 +4,7 @@
 // What the text that `env --hook` prints for a selection is made from, and where that text is kept for the next time;
 // under the rules of selection.hpp. The program keeps it (store/switch_memory.hpp), cudaenv-hook finds it again. Only
 // what was let pass without a word is kept, and whether it still passes is asked of the gate's record each time.
+// A file is the key, the text, and a mark that it is whole.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@
 namespace cudaenv::core {
 
 inline constexpr std::string_view k_kept_switch_start = "/switch-";  // of a file's name, beside the gate's records
+inline constexpr std::string_view k_kept_switch_end("\0whole\n", 7);
 inline constexpr std::size_t k_longest_switch_key = 65536;
 inline constexpr std::size_t k_largest_kept_switch = 2 * k_longest_switch_key;
 
@@ -28,13 +30,15 @@ class SwitchKey {
   SwitchKey(System& system, const Roots& roots) : m_system(system), m_roots(roots) {}
 
   // For a selection that is a toolkit or none. `program`: the file that prints the text, which another build of it may
-  // do in another way. False: there is too much of it.
-  bool make(std::string_view shell, const char* program, const Selection& selection) {
+  // do in another way. `circumstances`: for a toolkit, the name of the gate's record, since with other GPUs there may
+  // be something to tell. False: there is too much of it.
+  bool make(std::string_view shell, const char* program, std::string_view circumstances, const Selection& selection) {
     m_text.assign("cudaenv-switch 1 " CUDAENV_VERSION_TEXT "\n").append(shell);
     add(m_roots.own.view());
     add(m_roots.shared.view());
     add(selection.directory);
     add(selection.name);
+    add(circumstances);
     GateConditions<System> conditions(m_system, m_roots);
     Fingerprint rest;
     rest.add(selection.directory.empty() ? 0 : conditions.toolkit_fingerprint(selection.directory));

@@ -25,6 +25,7 @@ constexpr std::string_view k_fact = "fact ";
 constexpr std::string_view k_architectures = "architectures ";
 constexpr std::string_view k_lock_name = ".asking";
 constexpr std::size_t k_most_records = 64;      // before old ones are looked for
+constexpr std::ptrdiff_t k_most_refusals = 16;  // of the latest, in one record
 constexpr std::int64_t k_old_seconds = 86'400;  // of a record that may go then
 
 // A directory's name with a line end in it cannot be written down.
@@ -41,6 +42,8 @@ std::vector<std::string> lines_of(std::string_view text) {
 bool is_learnt(const std::string& line) {
   return line.starts_with(k_fact) || line.starts_with("seen ") || line.starts_with("until ");
 }
+
+bool is_refusal(const std::string& line) { return line.starts_with("refuse "); }
 
 bool is_decision(const std::string& line) { return !is_learnt(line); }
 
@@ -202,13 +205,26 @@ void GateCache::allow(const Selected& selected, Basis basis) {
       {"allow ", fmt::format(" {}", view.directory), start, start + condition + " " + selected.directory.native()});
 }
 
+// Those that hold for this selection, or for another toolkit that the directory has held. An exemption that was made
+// for another version file stays.
+void GateCache::take_out_permissions(const Selected& selected) {
+  const core::Selection view = selected.view();
+  auto& conditions = m_record->conditions();
+  const std::string ending = " " + selected.directory.native();
+  const std::string start = fmt::format("allow {:016x} ", conditions.toolkit_fingerprint(view.directory));
+  m_changes.push_back({"allow ", ending, start, {}});
+  m_changes.push_back({start + "-", ending, {}, {}});
+  for (const std::uint64_t condition : {conditions.settings_condition(view), conditions.exemption_condition(view)})
+    m_changes.push_back({start + fmt::format("{:016x}", condition), ending, {}, {}});
+}
+
 void GateCache::disallow(const Selected& selected) {
-  m_changes.push_back({"allow ", " " + selected.directory.native(), {}, {}});
+  take_out_permissions(selected);
   m_changes.push_back({refusal_start(selected), "\t" + selected.directory.native(), {}, {}});
 }
 
 void GateCache::refuse(const Selected& selected, const std::string& reason) {
-  m_changes.push_back({"allow ", " " + selected.directory.native(), {}, {}});
+  take_out_permissions(selected);
   if (!is_writable(selected.directory) || !is_writable(reason)) return;
   const std::string start = refusal_start(selected);
   const std::string ending = "\t" + selected.directory.native();
@@ -233,6 +249,9 @@ std::vector<std::string> GateCache::merged(std::vector<std::string> lines) const
     });
     if (!change.put_in.empty()) lines.push_back(change.put_in);
   }
+  // Nobody takes out those of a project that is gone.
+  while (std::count_if(lines.begin(), lines.end(), is_refusal) > k_most_refusals)
+    lines.erase(std::find_if(lines.begin(), lines.end(), is_refusal));
   return lines;
 }
 
@@ -271,6 +290,10 @@ Result<void> GateCache::save() {
   const base::Path file(m_record->path().view());
   if (!base::path_exists(file)) remove_old_records(place, m_system.now());
   remove_unless_own(file);
+  if (content.find("\nrefuse ") != std::string::npos) {
+    const base::Path sign(place.native() + std::string(core::k_refusals_name));
+    if (!base::path_exists(sign)) CUDAENV_CHECK(base::write_file(sign, "", 0600, base::Durable::no));
+  }
   CUDAENV_CHECK(base::write_file(file, content, 0600, base::Durable::no));
   m_facts.clear();
   m_changes.clear();

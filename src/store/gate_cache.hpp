@@ -41,7 +41,7 @@ class GateCache {
   void set_architectures(const base::Path& toolkit, const std::vector<std::uint16_t>& architectures);
   void set_automatic(const base::Path& toolkit);
   void allow(const Selected& selected, Basis basis);
-  void disallow(const Selected& selected);  // on whatever basis
+  void disallow(const Selected& selected);  // on whatever basis, but for exemptions of others
   // The same, where it is not even let pass with a warning. `reason`: one line without control characters.
   void refuse(const Selected& selected, const std::string& reason);
 
@@ -69,6 +69,7 @@ class GateCache {
 
   void make_runtime_directory();
   [[nodiscard]] Result<base::Path> directory();
+  void take_out_permissions(const Selected& selected);
   std::string refusal_start(const Selected& selected) const;
   std::vector<std::string> merged(std::vector<std::string> lines) const;
 

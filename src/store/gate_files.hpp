@@ -21,8 +21,8 @@ class GateFiles : public FileSystem<Calls> {
   core::FileStamp stamp(const char* path) const {
     struct stat info;
     if (!this->status(path, info)) return {};
-    return {true,          info.st_dev,         info.st_ino, static_cast<std::uint64_t>(info.st_size),
-            info.st_mtime, info.st_mtim.tv_nsec};
+    return {true,          info.st_dev,          info.st_ino,   static_cast<std::uint64_t>(info.st_size),
+            info.st_mtime, info.st_mtim.tv_nsec, info.st_ctime, info.st_ctim.tv_nsec};
   }
 
   std::size_t read_once(const char* path, char* buffer, std::size_t capacity) const {

@@ -176,6 +176,21 @@ class HookMemory(unittest.TestCase):
             record.unlink()
         self.assertEqual(self.hook(), ASKED)
 
+    def test_what_only_some_GPUs_can_run_is_told_each_time(self):
+        self.keep()
+        mixed = {"CUDAENV_OVERRIDE_DRIVER": "550.54.14", "CUDAENV_OVERRIDE_GPUS": "8.6,3.5"}
+        for _ in range(3):
+            self.assertIn(b"warning", self.program(env=mixed).stderr)
+            self.assertEqual(self.hook(env=mixed), ASKED)
+        self.assertNotEqual(self.hook(), ASKED)
+
+    def test_rights_of_a_file(self):
+        nvcc = self.box.root / "versions/12.4.1/bin/nvcc"
+        self.assertIn("CUDACXX", self.keep())
+        nvcc.chmod(0o644)
+        self.assertEqual(self.hook(), ASKED)
+        self.assertNotIn("CUDACXX", self.keep())
+
     def test_an_exemption_is_for_one_file(self):
         old = {"CUDAENV_OVERRIDE_DRIVER": "450.80.02", "CUDAENV_OVERRIDE_GPUS": "8.0"}
         done = self.box.run(PROGRAM, "local", "--force", "12.4", env=old)
@@ -215,10 +230,11 @@ class HookMemory(unittest.TestCase):
         self.keep()
         [file] = self.kept_files()
         whole = file.read_bytes()
-        key_size = len(whole) - len(self.hook().encode())
-        for size in (0, 1, key_size // 2, key_size - 1):
+        key_size = whole.index(self.hook().encode())
+        for size in (0, 1, key_size // 2, key_size - 1, key_size, key_size + 1, len(whole) - 20, len(whole) - 1):
             file.write_bytes(whole[:size])
             self.assertEqual(self.hook(), ASKED)
+            self.assertEqual(file.read_bytes(), whole)
 
     def test_kept_files_do_not_pile_up(self):
         for number in range(80):

@@ -89,6 +89,14 @@ class PromptCommand(ShellTest):
             terminal.cd(self.box.home / name)
             self.assertEqual(self.active(terminal), release)
 
+    def test_readonly_variables_of_the_persons(self):
+        terminal = self.start("readonly status=1 name=x next=1 file=x content=x directory=x change=x command=x rest=x head=x tail=x")
+        self.assertEqual(terminal.greeting, "")
+        for directory, active in ((self.a, "12.4.1"), (self.b, "12.8.1"), (self.box.home, None)):
+            self.assert_quiet(terminal.run(f"cd {directory}"))
+            self.assert_quiet(terminal.run(""))
+            self.assertEqual(self.active(terminal), active)
+
     def test_comments_may_be_off(self):
         terminal = self.start("shopt -u interactive_comments")
         self.assertEqual(terminal.greeting, "")

@@ -246,6 +246,33 @@ class Telling(ShellTest):
         self.assertEqual(output.count("cudaenv: "), 1, output)
         self.assertIn("closed/.cuda-version", output)
 
+    def test_directory_that_was_removed_and_made_again(self):
+        terminal = self.start(cwd=self.a)
+        shutil.rmtree(self.a)
+        self.select("12.8", self.a)
+        self.assert_quiet(terminal.run(""))
+        self.assert_nothing_is_active(terminal)  # the shell is still in the one that is gone
+        self.assert_quiet(terminal.run(f"cd {self.a}"))
+        self.assert_toolkit(terminal, self.new)
+
+    def test_directory_that_was_moved(self):
+        terminal = self.start(cwd=self.a)
+        terminal.run("")
+        moved = self.a.with_name("moved")
+        self.a.rename(moved)
+        self.select("12.8", moved)
+        self.assert_quiet(terminal.run(""))
+        self.assert_toolkit(terminal, self.new)
+
+    def test_broken_deputy_is_no_matter(self):
+        for broken in ("/bin/false", self.box.tool("bin", "killed", "kill -9 $$"), "/not there"):
+            terminal = self.start(after=f"__cudaenv_hook_program={quote(self.shell, str(broken))}" if self.shell != "fish" else
+                                  f"set -g __cudaenv_hook_program {quote(self.shell, str(broken))}")
+            for directory, toolkit in ((self.a, self.old), (self.b, self.new)):
+                terminal.run(f"cd {directory}")
+                self.assert_toolkit(terminal, toolkit)
+            terminal.close()
+
     def test_missing_or_failing_program_leaves_a_usable_shell(self):
         program = self.box.top / "bin" / "cudaenv"
         program.parent.mkdir()

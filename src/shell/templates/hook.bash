@@ -13,51 +13,59 @@ __cudaenv_globals=@GLOBALS@
 
 # The shims come first, once, wherever an outer shell or a login file has left them.
 __cudaenv_put_shims_first() {
-  \builtin local rest=":${PATH-}:" entry=":$__cudaenv_shims:" head tail
-  while [[ $rest == *"$entry"* ]]; do
-    head=${rest%%"$entry"*}
-    tail=${rest#*"$entry"}
-    rest=$head:$tail
+  \builtin local __cudaenv_rest=":${PATH-}:" __cudaenv_entry=":$__cudaenv_shims:" __cudaenv_head __cudaenv_tail
+  while [[ $__cudaenv_rest == *"$__cudaenv_entry"* ]]; do
+    __cudaenv_head=${__cudaenv_rest%%"$__cudaenv_entry"*}
+    __cudaenv_tail=${__cudaenv_rest#*"$__cudaenv_entry"}
+    __cudaenv_rest=$__cudaenv_head:$__cudaenv_tail
   done
-  rest=${rest#:}
-  rest=${rest%:}
-  \builtin export PATH="$__cudaenv_shims${rest:+:$rest}"
+  __cudaenv_rest=${__cudaenv_rest#:}
+  __cudaenv_rest=${__cudaenv_rest%:}
+  \builtin export PATH="$__cudaenv_shims${__cudaenv_rest:+:$__cudaenv_rest}"
 }
 
 # What selects now, as a text, and what `[[` can test of it. A file that starts with a comment may turn out to be empty, so
-# the next one counts too, and there is more to it than can be tested.
+# the next one counts too, and there is more to it than can be tested. So there is where the directory's name is not
+# that of the working directory any more: then the program goes by the latter.
 __cudaenv_look() {
-  \builtin local content name next=0 directory="${PWD-}"
-  directory=${directory%/}
-  \builtin local file="$directory/.cuda-version" IFS=
+  \builtin local REPLY=
+  __cudaenv_above=${PWD-}
+  __cudaenv_above=${__cudaenv_above%/}
+  __cudaenv_candidate=$__cudaenv_above/.cuda-version
+  __cudaenv_next=0
   __cudaenv_now="${CUDAENV_VERSION-}|${CUDAENV_GATE-}|${LOADEDMODULES-}|"
   __cudaenv_file=
   __cudaenv_tests=
   __cudaenv_is_simple=yes
-  while [[ -z ${CUDAENV_VERSION-} && -n $file ]]; do
-    \builtin printf -v name %q "$file"
-    if [[ ! -f $file ]]; then
-      __cudaenv_tests="$__cudaenv_tests && ! -f $name"
+  while [[ -z ${CUDAENV_VERSION-} && -n $__cudaenv_candidate ]]; do
+    \builtin printf -v __cudaenv_quoted %q "$__cudaenv_candidate"
+    if [[ ! -f $__cudaenv_candidate ]]; then
+      __cudaenv_tests="$__cudaenv_tests && ! -f $__cudaenv_quoted"
     else
-      __cudaenv_content=
-      if [[ -r $file ]]; then \builtin read -r -d '' __cudaenv_content <"$file" || \builtin :; fi
-      __cudaenv_now="$__cudaenv_now$file|$__cudaenv_content|"
-      content=${__cudaenv_content#"${__cudaenv_content%%[![:space:]]*}"}
-      if [[ -n $content && $content != '#'* ]]; then
-        __cudaenv_tests="$__cudaenv_tests && -f $name"
-        __cudaenv_file=$file
+      REPLY=
+      if [[ -r $__cudaenv_candidate ]]; then \builtin read -r -d '' <"$__cudaenv_candidate" || \builtin :; fi
+      __cudaenv_now="$__cudaenv_now$__cudaenv_candidate|$REPLY|"
+      __cudaenv_start=${REPLY#"${REPLY%%[![:space:]]*}"}
+      if [[ -n $__cudaenv_start && $__cudaenv_start != '#'* ]]; then
+        __cudaenv_tests="$__cudaenv_tests && -r $__cudaenv_quoted"
+        __cudaenv_file=$__cudaenv_candidate
+        __cudaenv_content=$REPLY
         \builtin break
       fi
       __cudaenv_is_simple=
     fi
-    if [[ -n $directory ]]; then
-      directory=${directory%/*}
-      file=$directory/.cuda-version
+    if [[ -n $__cudaenv_above ]]; then
+      __cudaenv_above=${__cudaenv_above%/*}
+      __cudaenv_candidate=$__cudaenv_above/.cuda-version
     else
-      file=${__cudaenv_globals[next]-}
-      next=$((next + 1))
+      __cudaenv_candidate=${__cudaenv_globals[__cudaenv_next]-}
+      __cudaenv_next=$((__cudaenv_next + 1))
     fi
   done
+  if [[ ! ${PWD-} -ef . ]]; then
+    __cudaenv_now="$__cudaenv_now?"
+    __cudaenv_is_simple=
+  fi
   # What somebody else has taken away (a module purge, a reset PATH) comes back; what was evaluated by hand stays.
   if [[ -n $__cudaenv_active && -z ${CUDAENV_ACTIVE-} ]]; then
     __cudaenv_now="$__cudaenv_now!"
@@ -69,7 +77,7 @@ __cudaenv_look() {
 # Follows what selects a toolkit; false if that had not changed, and then the hook is made anew: it first compares what is
 # not even a text, since at most prompts nothing has changed. Variables and directory are what they are now, the files
 # nearer than the one that decided are not there, and this one holds what it held. `[[` would not tell letters apart under
-# nocasematch.
+# nocasematch. (No brace is closed inside of `${ }`: what that means changed with bash 4.2.)
 __cudaenv_follow() {
   __cudaenv_look
   if \builtin [ "$__cudaenv_now" != "$__cudaenv_then" ]; then
@@ -81,9 +89,13 @@ __cudaenv_follow() {
     __cudaenv_directory=${PWD-}
   elif [[ -n $__cudaenv_is_simple ]]; then
     __cudaenv_known="${PWD-}|${CUDAENV_VERSION-}|${CUDAENV_GATE-}|${LOADEDMODULES-}|${CUDAENV_ACTIVE-}|${PATH-}"
-    __cudaenv_make_hook "[[ \"\${PWD-}|\${CUDAENV_VERSION-}|\${CUDAENV_GATE-}|\${LOADEDMODULES-}|\${CUDAENV_ACTIVE-}|\${PATH-}\" == \"\$__cudaenv_known\"$__cudaenv_tests ]] &&
-      ! \\builtin shopt -q nocasematch${__cudaenv_file:+ &&
-      { \\builtin read -r -d '' <\"\$__cudaenv_file\"; [[ \$REPLY == \"\$__cudaenv_content\" ]]; \}} ||"
+    __cudaenv_tests="[[ \"\${PWD-}|\${CUDAENV_VERSION-}|\${CUDAENV_GATE-}|\${LOADEDMODULES-}|\${CUDAENV_ACTIVE-}|\${PATH-}\" == \"\$__cudaenv_known\"$__cudaenv_tests ]] &&
+      ! \\builtin shopt -q nocasematch"
+    if [[ -n $__cudaenv_file ]]; then
+      __cudaenv_tests="$__cudaenv_tests &&
+      { \\builtin read -r -d '' <\"\$__cudaenv_file\"; [[ \$REPLY == \"\$__cudaenv_content\" ]]; }"
+    fi
+    __cudaenv_make_hook "$__cudaenv_tests ||"
   fi
   \builtin return 1
 }
@@ -93,23 +105,27 @@ __cudaenv_follow() {
 # that has had its turn.
 __cudaenv_make_hook() {
   \builtin eval "__cudaenv_hook() {
-    \\builtin local status=\"\$?\" REPLY=
+    \\builtin local __cudaenv_status=\"\$?\" REPLY=
     ${1-} __cudaenv_follow || \\builtin :
     if [[ \${PROMPT_COMMAND-} == __cudaenv_hook || \$- == *e* ]]; then \\builtin return 0; fi
-    \\builtin return \"\$status\"
+    \\builtin return \"\$__cudaenv_status\"
   }"
 }
 
+# By the program's deputy, which knows what the program said before; by the program itself if that is not there or broken.
 __cudaenv_switch() {
-  \builtin local change='' by="$__cudaenv_hook_program"
+  __cudaenv_change=
   __cudaenv_again=
   __cudaenv_known=
   if [[ -n $__cudaenv_active && -z ${CUDAENV_ACTIVE-} ]]; then
     \builtin export CUDAENV_ACTIVE="$__cudaenv_active" CUDAENV_OUTSIDE="$__cudaenv_outside"
   fi
-  [[ -x $by ]] || by=
-  if [[ -x $__cudaenv_program ]] && change=$(PWD=$PWD ${by:+"$by"} "$__cudaenv_program" env --hook --shell bash); then
-    \builtin eval "$change"
+  if [[ -x $__cudaenv_program ]] && {
+    [[ -x $__cudaenv_hook_program ]] &&
+      __cudaenv_change=$(PWD=$PWD "$__cudaenv_hook_program" "$__cudaenv_program" env --hook --shell bash) ||
+      __cudaenv_change=$(PWD=$PWD "$__cudaenv_program" env --hook --shell bash)
+  }; then
+    \builtin eval "$__cudaenv_change"
   fi
   __cudaenv_active=${CUDAENV_ACTIVE-}
   __cudaenv_outside=${CUDAENV_OUTSIDE-}
@@ -126,52 +142,52 @@ __cudaenv_hide() {
 }
 
 __cudaenv_unset() {
-  \builtin local hidden="__cudaenv_hidden_$1"
+  \builtin local __cudaenv_hidden="__cudaenv_hidden_$1"
   \builtin unset -v "$1"
-  if [[ -n ${!hidden+set} ]]; then
-    \builtin printf -v "$1" %s "${!hidden}"
-    \builtin unset -v "$hidden"
+  if [[ -n ${!__cudaenv_hidden+set} ]]; then
+    \builtin printf -v "$1" %s "${!__cudaenv_hidden}"
+    \builtin unset -v "$__cudaenv_hidden"
   fi
 }
 
 # `cudaenv shell` changes this shell. Whatever else cudaenv does may change what becomes of the selection, so that is
 # looked at again, without telling once more what has been told.
 cudaenv() {
-  \builtin local status=0 change=
+  \builtin local __cudaenv_status=0
   if [[ ${1-} == shell && -n ${2-} ]]; then
     \builtin shift
-    change=$("$__cudaenv_program" shell --emit bash "$@") || status=$?
-    if [[ $change == '\builtin export '* || $change == '__cudaenv_'* ]]; then
-      \builtin eval "$change"
-    elif [[ -n $change ]]; then
-      \builtin printf '%s\n' "$change"
+    __cudaenv_change=$("$__cudaenv_program" shell --emit bash "$@") || __cudaenv_status=$?
+    if [[ $__cudaenv_change == '\builtin export '* || $__cudaenv_change == '__cudaenv_'* ]]; then
+      \builtin eval "$__cudaenv_change"
+    elif [[ -n $__cudaenv_change ]]; then
+      \builtin printf '%s\n' "$__cudaenv_change"
     fi
   else
-    "$__cudaenv_program" "$@" || status=$?
+    "$__cudaenv_program" "$@" || __cudaenv_status=$?
   fi
   __cudaenv_follow || __cudaenv_switch 2>/dev/null
-  \builtin return "$status"
+  \builtin return "$__cudaenv_status"
 }
 
 __cudaenv_install() {
-  \builtin local command
+  \builtin local __cudaenv_command
   # bash-preexec keeps the list of what runs before a prompt.
   if [[ -n ${bash_preexec_imported-}${__bp_imported-} ]]; then
-    for command in "${precmd_functions[@]-}"; do
-      if [[ $command == __cudaenv_hook ]]; then \builtin return 0; fi
+    for __cudaenv_command in "${precmd_functions[@]-}"; do
+      if [[ $__cudaenv_command == __cudaenv_hook ]]; then \builtin return 0; fi
     done
     precmd_functions[${#precmd_functions[@]}]=__cudaenv_hook
     \builtin return 0
   fi
-  for command in "${PROMPT_COMMAND[@]-}"; do
-    if [[ $command == *__cudaenv_hook* ]]; then \builtin return 0; fi
+  for __cudaenv_command in "${PROMPT_COMMAND[@]-}"; do
+    if [[ $__cudaenv_command == *__cudaenv_hook* ]]; then \builtin return 0; fi
   done
-  command=
+  __cudaenv_command=
   # Before 5.1 only the first element of a list was run.
   if [[ ${BASH_VERSINFO[0]} -gt 5 || ${BASH_VERSINFO[0]} -eq 5 && ${BASH_VERSINFO[1]} -gt 0 ]]; then
-    command=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null) || \builtin :
+    __cudaenv_command=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null) || \builtin :
   fi
-  if [[ $command == 'declare -a'* ]]; then
+  if [[ $__cudaenv_command == 'declare -a'* ]]; then
     PROMPT_COMMAND=(__cudaenv_hook "${PROMPT_COMMAND[@]}")
   else
     PROMPT_COMMAND="__cudaenv_hook${PROMPT_COMMAND:+;$PROMPT_COMMAND}"

@@ -54,6 +54,11 @@ function __cudaenv_look
         end
     end
     set -g __cudaenv_nearer $nearer
+    # Where this is not the working directory's name any more, the program goes by that directory itself.
+    if not test "$PWD" -ef .
+        set -g __cudaenv_now "$__cudaenv_now?"
+        set -g __cudaenv_is_simple
+    end
     # What somebody else has taken away (a module purge, a reset PATH) comes back; what was evaluated by hand stays.
     if test "$CUDAENV_ACTIVE" != "$__cudaenv_active"; or not builtin contains -- "$__cudaenv_home/bin" $PATH
         if test -n "$__cudaenv_active"; and string match -q -- "$CUDAENV_ACTIVE" '' "$__cudaenv_active"
@@ -122,6 +127,7 @@ function __cudaenv_move
     return 0
 end
 
+# By the program's deputy, which knows what the program said before; by the program itself if that is not there or broken.
 # With an argument: without a word, which a redirection of the whole would not make it.
 function __cudaenv_switch
     set -g __cudaenv_again
@@ -134,11 +140,11 @@ function __cudaenv_switch
     if test -x $__cudaenv_program
         set -l change
         set -l command $__cudaenv_program env --hook --shell fish
-        test -x $__cudaenv_hook_program; and set -p command $__cudaenv_hook_program
         if set -q argv[1]
             set change ($command 2>/dev/null)
         else
-            set change ($command)
+            test -x $__cudaenv_hook_program; and set change ($__cudaenv_hook_program $command)
+            or set change ($command)
         end
         and string join \n -- $change | builtin source
     end

@@ -23,7 +23,9 @@ __cudaenv_put_shims_first() {
   \builtin export PATH="$__cudaenv_shims${rest:+:$rest}"
 }
 
-# What selects now, as a text. A file that starts with a comment may turn out to be empty, so the next one counts too.
+# What selects now, as a text, and what `[[` can test of it. A file that starts with a comment may turn out to be empty, so
+# the next one counts too, and there is more to it than can be tested. So there is where the directory's name is not
+# that of the working directory any more: then the program goes by the latter.
 __cudaenv_look() {
   \builtin emulate -L zsh
   \builtin local content directory=${PWD%/}
@@ -43,7 +45,7 @@ __cudaenv_look() {
       __cudaenv_now="$__cudaenv_now$file|$__cudaenv_content|"
       content=${__cudaenv_content#"${__cudaenv_content%%[![:space:]]*}"}
       if [[ -n $content && $content != '#'* ]]; then
-        __cudaenv_tests+=" && -f ${(qq)file}"
+        __cudaenv_tests+=" && -f ${(qq)file} && -r ${(qq)file}"
         __cudaenv_file=$file
         \builtin break
       fi
@@ -57,6 +59,10 @@ __cudaenv_look() {
       globals=("${(@)globals[2,-1]}")
     fi
   done
+  if [[ ! $PWD -ef . ]]; then
+    __cudaenv_now="$__cudaenv_now?"
+    __cudaenv_is_simple=
+  fi
   # What somebody else has taken away (a module purge, a reset PATH) comes back; what was evaluated by hand stays.
   if [[ -n $__cudaenv_active && -z ${CUDAENV_ACTIVE-} ]]; then
     __cudaenv_now="$__cudaenv_now!"
@@ -83,23 +89,27 @@ __cudaenv_follow() {
     \builtin eval "__cudaenv_hook() {
       \\builtin local REPLY= IFS=
       [[ \"\${PWD-}|\${CUDAENV_VERSION-}|\${CUDAENV_GATE-}|\${LOADEDMODULES-}|\${CUDAENV_ACTIVE-}|\${PATH-}\" == \"\$__cudaenv_known\"$__cudaenv_tests ]] &&
-      { [[ -z \$__cudaenv_file ]] || { \\builtin read -r -d '' <\"\$__cudaenv_file\"; [[ \$REPLY == \"\$__cudaenv_content\" ]]; } } ||
+      { [[ -z \$__cudaenv_file ]] || { \\builtin \\read -r -d '' <\"\$__cudaenv_file\"; [[ \$REPLY == \"\$__cudaenv_content\" ]]; } } ||
       __cudaenv_follow || \\builtin :
     }"
   fi
   \builtin return 1
 }
 
+# By the program's deputy, which knows what the program said before; by the program itself if that is not there or broken.
 __cudaenv_switch() {
   \builtin emulate -L zsh
-  \builtin local change= by="$__cudaenv_hook_program"
+  \builtin local change=
   __cudaenv_again=
   __cudaenv_known=
   if [[ -n $__cudaenv_active && -z ${CUDAENV_ACTIVE-} ]]; then
     \builtin export CUDAENV_ACTIVE="$__cudaenv_active" CUDAENV_OUTSIDE="$__cudaenv_outside"
   fi
-  [[ -x $by ]] || by=
-  if [[ -x $__cudaenv_program ]] && change=$(PWD=$PWD ${by:+"$by"} "$__cudaenv_program" env --hook --shell zsh); then
+  if [[ -x $__cudaenv_program ]] && {
+    [[ -x $__cudaenv_hook_program ]] &&
+      change=$(PWD=$PWD "$__cudaenv_hook_program" "$__cudaenv_program" env --hook --shell zsh) ||
+      change=$(PWD=$PWD "$__cudaenv_program" env --hook --shell zsh)
+  }; then
     \builtin eval "$change"
   fi
   __cudaenv_active=${CUDAENV_ACTIVE-}

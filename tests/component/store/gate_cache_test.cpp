@@ -87,7 +87,7 @@ class GateCacheTest : public test::TwoRoots {
   std::vector<std::string> names() const {
     auto names = base::list_directory(place());
     if (!names) return {};
-    std::erase_if(*names, [](const std::string& name) { return name.starts_with('.'); });  // locks
+    std::erase_if(*names, [](const std::string& name) { return name.starts_with('.'); });  // no records
     return *names;
   }
   // The only record.
@@ -254,6 +254,24 @@ TEST_F(GateCacheTest, keeps_why_a_toolkit_was_refused) {
   EXPECT_EQ(refusal(selected(toolkit)), "for another reason");
 }
 
+TEST_F(GateCacheTest, that_there_was_a_refusal_can_be_seen_without_reading_a_record) {
+  const base::Path toolkit = directory("toolkit");
+  const auto is_seen = [&]() {
+    // Not in the other place, where this user may have had one.
+    return base::path_exists(place().native() + std::string(core::k_refusals_name));
+  };
+  EXPECT_FALSE(is_seen());
+  GateCache cache = this->cache();
+  cache.allow(selected(toolkit), Basis::facts_alone);
+  expect_saved(cache);
+  EXPECT_FALSE(is_seen());
+  refuse(selected(toolkit));
+  EXPECT_TRUE(is_seen());
+  PosixSystem system;
+  core::PathText path;
+  EXPECT_TRUE(core::has_refusals(system, path));
+}
+
 TEST_F(GateCacheTest, a_refusal_that_is_there_already_is_not_written_again) {
   const base::Path toolkit = add_toolkit(m_roots.own, "12.4.1");
   refuse(selected(toolkit));
@@ -293,6 +311,35 @@ TEST_F(GateCacheTest, a_refusal_is_for_one_toolkit_and_one_version_file) {
   refuse(elsewhere, "there too");
   EXPECT_EQ(refusal(elsewhere), "there too");
   EXPECT_EQ(refusal(selected(toolkit)), k_reason);
+}
+
+TEST_F(GateCacheTest, a_refusal_in_one_project_leaves_an_exemption_of_another) {
+  const base::Path toolkit = add_toolkit(m_roots.own, "12.4.1");
+  Selected elsewhere = selected(toolkit);
+  elsewhere.origin_path = m_scratch / "elsewhere/.cuda-version";
+  GateCache cache = this->cache();
+  cache.allow(elsewhere, Basis::exemption);
+  expect_saved(cache);
+  refuse(selected(toolkit));
+  EXPECT_TRUE(allows(elsewhere));
+  EXPECT_FALSE(allows(toolkit));
+  refuse(elsewhere);
+  EXPECT_FALSE(allows(elsewhere));
+}
+
+TEST_F(GateCacheTest, refusals_of_many_projects_do_not_pile_up) {
+  const base::Path toolkit = add_toolkit(m_roots.own, "12.4.1");
+  const base::Path other = add_toolkit(m_roots.own, "12.8.1");
+  allow(other);
+  Selected project = selected(toolkit);
+  for (int i = 0; i < 40; ++i) {
+    project.origin_path = m_scratch / fmt::format("{}/.cuda-version", i);
+    refuse(project);
+  }
+  EXPECT_EQ(refusal(project), k_reason);
+  EXPECT_TRUE(allows(other));
+  project.origin_path = m_scratch / "0/.cuda-version";
+  EXPECT_EQ(refusal(project), "");
 }
 
 TEST_F(GateCacheTest, a_refusal_ends_with_what_it_rests_on) {

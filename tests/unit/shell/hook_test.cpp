@@ -31,6 +31,11 @@ TEST(RenderHook, comments_are_for_readers_of_the_template) {
   }
 }
 
+// "${x:+\}}": bash before 4.2 keeps the backslash.
+TEST(RenderHook, no_brace_is_escaped_in_an_old_bash) {
+  EXPECT_EQ(hook_template(Shell::bash).find("\\}"), std::string_view::npos);
+}
+
 TEST(RenderHook, a_place_with_line_ends_stays_whole) {
   const HookPlaces places{"/a\n# b\n/cudaenv", "/h", "/s", {"/g"}};
   for (const Shell shell : k_shells)
