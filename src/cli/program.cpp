@@ -47,6 +47,7 @@ Result<ExitCode> run(const Invocation& invocation, const std::vector<std::string
                     program,
                     main_program_of(program),
                     libexec_of(program) / "cudaenv-shim",
+                    libexec_of(program) / "cudaenv-library-shim.so",
                     libexec_of(program) / "cudaenv-hook",
                     facts,
                     machine};

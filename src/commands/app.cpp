@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "base/env_names.hpp"
 #include "base/text.hpp"
 #include "commands/gate.hpp"
 #include "core/release_choice.hpp"
+#include "store/library_shims.hpp"
 #include "store/shims.hpp"
 #include "store/toolkits.hpp"
 
@@ -72,6 +74,11 @@ Result<void> refresh_shims(App& app) {
   CUDAENV_TRY(changes, store::rebuild_shims(app.roots, app.shim_program, app.main_program));
   for (const std::string& name : changes.added) app.output.detail(fmt::format("shim added: {}", name));
   for (const std::string& name : changes.removed) app.output.detail(fmt::format("shim removed: {}", name));
+  const base::Path host(app.environment.value(env_names::k_host_root));
+  CUDAENV_TRY(libraries, store::rebuild_library_shims(app.roots, app.library_shim_template, host));
+  for (const std::string& warning : libraries.warnings) app.output.warning(warning);
+  for (const std::string& name : libraries.written) app.output.detail(fmt::format("library shim written: {}", name));
+  for (const std::string& name : libraries.removed) app.output.detail(fmt::format("library shim removed: {}", name));
   return {};
 }
 

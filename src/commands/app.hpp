@@ -27,6 +27,7 @@ struct App {
   base::Path program;                // the running program
   base::Path main_program;           // cudaenv, also where its installer runs
   base::Path shim_program;           // what ROOT/shims is filled with
+  base::Path library_shim_template;  // what ROOT/shims/lib is filled with is made of it
   base::Path hook_program;           // what a shell's hook starts in place of cudaenv
 
   Facts& facts;
