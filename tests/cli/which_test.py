@@ -50,6 +50,39 @@ class Which(ProgramTest):
                 self.assert_fails(self.cudaenv(command, name), 2, f'"{name}" is not the name of a tool')
         self.assert_fails(self.cudaenv("which", "\x1b]0;x\x07"), 3, "unknown tool \\x1b]0;x\\x07:")
 
+    def library(self, directory, name):
+        return self.box.write(Path(directory) / name, "a library")
+
+    def assert_library(self, done, path, why):
+        self.assertEqual((done.returncode, done.stdout.decode(), done.stderr.decode()), (0, f"{path}\n", f"cudaenv: {why}\n"))
+
+    def test_library_and_why_it_is_that_one(self):
+        file = self.select("12.4")
+        for toolkit in (self.old, self.new):
+            self.library(toolkit / "lib", "libcudart.so.12")
+        self.assert_library(self.cudaenv("which", "libcudart.so.12"), f"{self.old}/lib/libcudart.so.12", f"12.4.1, set by {file}:1")
+        self.assert_library(self.cudaenv("which", "libcudart.so.12", env={"CUDAENV_VERSION": "12.8"}),
+                            f"{self.new}/lib/libcudart.so.12", "12.8.1, set by the variable CUDAENV_VERSION")
+
+    def test_library_that_the_selection_does_not_have(self):
+        file = self.select("12.4")
+        self.library(self.old / "lib", "libcudart.so.12")
+        self.library(self.box.toolkit("11.8.0") / "lib64", "libcudart.so.11.0")
+        error = self.assert_fails(self.cudaenv("which", "libcudart.so.11.0"), 3)
+        self.assertEqual(error, f"cudaenv: this program needs libcudart.so.11.0, but CUDA 12.4.1 (set by {file}:1) provides libcudart.so.12\n"
+                                "  installed toolkits that have it: 11.8.0\n"
+                                "try: cudaenv exec -v 11.8.0 -- PROGRAM\n")
+        self.assert_fails(self.cudaenv("which", "libcudart.so.13"), 3, "try: cudaenv install 13\n")
+        self.assert_fails(self.cudaenv("which", "libcublas.so.12"), 3, "has no such library")
+
+    def test_library_of_the_system(self):
+        place = self.box.top / "elsewhere"
+        path = {"LD_LIBRARY_PATH": f":{self.box.shims}/lib:{place}"}
+        self.library(self.box.shims / "lib", "libcudart.so.12")  # stands for another, so it is none itself
+        self.assert_fails(self.cudaenv("which", "libcudart.so.12", env=path), 3, "which the system does not have")
+        library = self.library(place, "libcudart.so.12")
+        self.assert_library(self.cudaenv("which", "libcudart.so.12", env=path), library, "system, nothing selects a toolkit here")
+
     def test_without_a_name(self):
         self.assert_fails(self.cudaenv("which"), 2, "tool is required", "try: cudaenv help which")
 
