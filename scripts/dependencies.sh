@@ -13,7 +13,10 @@ if command -v apt-get >/dev/null 2>&1; then
   [ "$purpose" = build ] || packages="$packages python3-pip xz-utils"
   [ "$purpose" != test ] ||
     packages="$packages libgtest-dev curl ccache strace zsh fish pkg-config binutils util-linux procps make tmux sudo
-      direnv environment-modules"
+      direnv environment-modules gdb valgrind lld"
+  # To build the library shims for the other machine, and to run them.
+  [ "$purpose" != test ] || [ "$(uname -m)" != x86_64 ] ||
+    packages="$packages g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
   is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
   install_packages() { DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends "$@"; }
   refresh() { $as_root apt-get update -q; }
@@ -23,7 +26,7 @@ elif command -v dnf >/dev/null 2>&1; then
   [ "$purpose" = build ] || packages="$packages python3-pip xz"
   [ "$purpose" != test ] ||
     packages="$packages gtest-devel curl ccache strace zsh fish pkgconf binutils util-linux procps-ng make tmux sudo
-      environment-modules"
+      environment-modules gdb valgrind lld"
   is_installed() { rpm -q "$1" >/dev/null 2>&1; }
   install_packages() { $as_root dnf install -y -q "$@"; }
   refresh() { :; }

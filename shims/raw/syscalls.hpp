@@ -85,7 +85,7 @@ struct SystemCalls {
 
   static std::uint64_t mount_of(const char* path) {
 #ifdef STATX_MNT_ID
-    struct statx info;
+    struct statx info = {};
     if (system_call(__NR_statx, AT_FDCWD, address(path), 0, STATX_MNT_ID, address(&info)) == 0)
       return (info.stx_mask & STATX_MNT_ID) != 0 ? info.stx_mnt_id + 1 : 0;
 #endif

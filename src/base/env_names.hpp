@@ -17,12 +17,13 @@ inline constexpr const char* k_override_driver = "CUDAENV_OVERRIDE_DRIVER";  // 
 inline constexpr const char* k_override_gpus = "CUDAENV_OVERRIDE_GPUS";      // GPUs to take for granted, or "none"
 inline constexpr const char* k_driver_path = "CUDAENV_DRIVER_PATH";       // where libcuda and NVML are looked for first
 inline constexpr const char* k_visible_devices = "CUDA_VISIBLE_DEVICES";  // NVIDIA's: the GPUs that programs may use
+inline constexpr const char* k_library_path = "LD_LIBRARY_PATH";          // the loader's
 inline constexpr const char* k_device_order = "CUDA_DEVICE_ORDER";        // NVIDIA's: how they are counted
 
 // All that has a part in what the gate says.
 inline constexpr const char* k_of_the_gate[] = {
     k_gate,        "CUDAENV_GATE_MODE", "CUDAENV_GATE_LIMITED", k_override_driver, k_override_gpus,
-    k_driver_path, k_host_root,         k_visible_devices,      k_device_order,    "LD_LIBRARY_PATH"};
+    k_driver_path, k_host_root,         k_visible_devices,      k_device_order,    k_library_path};
 
 // Written for a tool.
 inline constexpr const char* k_active = "CUDAENV_ACTIVE";     // name of the toolkit in force
@@ -35,6 +36,6 @@ inline constexpr const char* k_cuda_path = "CUDA_PATH";
 inline constexpr const char* k_cmake_root = "CUDAToolkit_ROOT";
 inline constexpr const char* k_cmake_compiler = "CUDACXX";
 inline constexpr const char* k_plan_values[] = {k_cuda_home, k_cuda_path, k_cmake_root, k_cmake_compiler};
-inline constexpr const char* k_plan_lists[] = {"PATH", "LD_LIBRARY_PATH", "CPATH", "LIBRARY_PATH"};
+inline constexpr const char* k_plan_lists[] = {"PATH", k_library_path, "CPATH", "LIBRARY_PATH"};
 
 }  // namespace cudaenv::env_names

@@ -77,7 +77,7 @@ void bind(CLI::App& app, PinOptions& options) {
 }
 
 void bind(CLI::App& app, WhichOptions& options) {
-  app.add_option("tool", options.tool, "nvcc, ptxas, ...")->required();
+  app.add_option("tool", options.tool, "nvcc, ptxas, ..., or libcudart.so.13")->required();
 }
 void bind(CLI::App& app, WhenceOptions& options) {
   app.add_option("tool", options.tool, "nvcc, ptxas, ...")->required();

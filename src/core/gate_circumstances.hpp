@@ -83,11 +83,33 @@ class GateCircumstances {
     fingerprint.add(device_group({buffer, m_system.read_once("/proc/self/cgroup", buffer, sizeof buffer)}));
     for (const char* name : env_names::k_of_the_gate) {
       const char* value = m_system.variable(name);
-      fingerprint.add(std::uint64_t{value != nullptr}).add(value ? value : "");
+      if (std::string_view(name) == env_names::k_library_path)
+        add_search_path(fingerprint, value ? value : "");
+      else
+        fingerprint.add(std::uint64_t{value != nullptr}).add(value ? value : "");
     }
     add_facts(fingerprint, m_roots.own);
     add_facts(fingerprint, m_roots.shared);
     return fingerprint.value();
+  }
+
+  // But for what cudaenv itself puts on it: no driver lies in a root, and the answer is the same with a toolkit in force
+  // and without.
+  void add_search_path(Fingerprint& fingerprint, std::string_view list) {
+    std::uint64_t count = 0;
+    for (; !list.empty(); ++count) {
+      const std::string_view directory = take_until(list, ':');
+      if (is_in(m_roots.own, directory) || is_in(m_roots.shared, directory))
+        --count;
+      else
+        fingerprint.add(directory);
+    }
+    fingerprint.add(count);
+  }
+
+  static bool is_in(const PathText& root, std::string_view directory) {
+    const std::size_t size = root.size();
+    return size != 0 && directory.size() > size && directory.starts_with(root.view()) && directory[size] == '/';
   }
 
   bool add_file(Fingerprint& fingerprint, std::string_view path) {

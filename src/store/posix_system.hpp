@@ -37,7 +37,7 @@ struct PosixCalls {
   static long working_directory(char* buffer, std::size_t capacity) { return ::getcwd(buffer, capacity) ? 1 : -errno; }
   static std::uint64_t mount_of(const char* path) {
 #ifdef STATX_MNT_ID
-    struct statx info;
+    struct statx info = {};
     if (::statx(AT_FDCWD, path, 0, STATX_MNT_ID, &info) == 0)
       return (info.stx_mask & STATX_MNT_ID) != 0 ? info.stx_mnt_id + 1 : 0;
 #endif

@@ -122,7 +122,8 @@ TEST_P(GateVariable, is_in_the_name_unset_empty_and_set) {
   const std::string zero = name();
   system.variables[GetParam()] = "1";
   const std::string one = name();
-  for (const auto& other : {empty, zero, one}) EXPECT_NE(other, unset);
+  for (const auto& other : {zero, one}) EXPECT_NE(other, unset);
+  EXPECT_EQ(empty == unset, std::string_view(GetParam()) == env_names::k_library_path);  // an empty list is none
   EXPECT_NE(empty, zero);
   EXPECT_NE(empty, one);
   EXPECT_NE(zero, one);
@@ -140,6 +141,23 @@ TEST_F(GateCircumstancesTest, value_of_one_variable_is_not_that_of_the_next) {
     system.variables = {{env_names::k_of_the_gate[i + 1], "x"}};
     EXPECT_NE(name(), first) << env_names::k_of_the_gate[i];
   }
+}
+
+TEST_F(GateCircumstancesTest, what_cudaenv_puts_on_the_search_path_is_not_in_the_name) {
+  const auto named = [&](const char* list) {
+    system.variables[env_names::k_library_path] = list;
+    return name();
+  };
+  const std::string none = named("");
+  EXPECT_EQ(named("/home/u/.cudaenv/shims/lib"), none);
+  EXPECT_EQ(named("/home/u/.cudaenv/versions/12.8.1/lib:/opt/cudaenv/shims/lib"), none);
+  EXPECT_NE(named("/home/u/.cudaenv-other/lib"), none);
+  EXPECT_NE(named("/home/u/.cudaenv"), none);
+  const std::string driver = named("/opt/driver/lib");
+  EXPECT_NE(driver, none);
+  EXPECT_EQ(named("/home/u/.cudaenv/shims/lib:/opt/driver/lib"), driver);
+  EXPECT_NE(named("/opt/driver/lib:/opt/other/lib"), named("/opt/other/lib:/opt/driver/lib"));
+  EXPECT_NE(named(":/opt/driver/lib"), driver);
 }
 
 TEST_F(GateCircumstancesTest, other_variables_are_not_in_the_name) {
