@@ -72,9 +72,9 @@ class GateCircumstances {
     fingerprint.add(CUDAENV_VERSION_TEXT);
     add_file(fingerprint, "/proc/sys/kernel/random/boot_id");
     if (!add_file(fingerprint, "/sys/module/nvidia/version")) add_file(fingerprint, "/proc/driver/nvidia/version");
-    // A container on the same kernel: its root is another mount, or, where the kernel does not tell mounts apart, it has a
-    // name space of its own. Either number is used again, so its root directory counts too. And a batch job that is
-    // confined to some of the devices.
+    // A container on the same kernel: its root is another mount, or, where the kernel does not tell mounts apart, it
+    // has a name space of its own. Either number is used again, so its root directory counts too. And a batch job that
+    // is confined to some of the devices.
     char buffer[4096];
     const std::uint64_t mount = m_system.mount_of("/");
     const std::size_t size = mount != 0 ? 0 : m_system.link_text("/proc/self/ns/mnt", buffer, sizeof buffer);
@@ -93,8 +93,8 @@ class GateCircumstances {
     return fingerprint.value();
   }
 
-  // But for what cudaenv itself puts on it: no driver lies in a root, and the answer is the same with a toolkit in force
-  // and without.
+  // But for what cudaenv itself puts on it: no driver lies in a root, and the answer is the same with a toolkit in
+  // force and without.
   void add_search_path(Fingerprint& fingerprint, std::string_view list) {
     std::uint64_t count = 0;
     for (; !list.empty(); ++count) {
