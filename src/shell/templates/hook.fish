@@ -8,7 +8,6 @@ set -g __cudaenv_program @PROGRAM@
 set -g __cudaenv_hook_program @HOOK_PROGRAM@
 set -g __cudaenv_shims @SHIMS@
 set -g __cudaenv_globals @GLOBALS@
-set -g __cudaenv_directory
 set -g __cudaenv_file
 set -g __cudaenv_content
 set -g __cudaenv_nearer
@@ -53,6 +52,7 @@ function __cudaenv_look
             break
         end
     end
+    set -q nearer[1]; or set nearer ''
     set -g __cudaenv_nearer $nearer
     # Where this is not the working directory's name any more, the program goes by that directory itself.
     if not test "$PWD" -ef .
@@ -88,7 +88,6 @@ function __cudaenv_follow
         return
     end
     if set -q __cudaenv_is_simple[1] __cudaenv_has_path
-        set -g __cudaenv_directory $PWD
         set -g __cudaenv_state "$CUDAENV_VERSION|$CUDAENV_GATE|$LOADEDMODULES|$CUDAENV_ACTIVE|$PATH|$__cudaenv_content"
         set -g __cudaenv_known "$PWD|$__cudaenv_state"
     end
@@ -97,11 +96,11 @@ end
 
 # At most prompts nothing has changed: directory and variables are what they were, the files nearer than the one that
 # decided are not there, and this one holds what it held. That is found out here, since each function costs. (Without a
-# name `path` would read its input.)
+# name `path` would read its input, so there is always one.)
 function __cudaenv_hook --on-event fish_prompt --on-variable PWD
     test -f "$__cudaenv_file"; and read -l -z __cudaenv_found <$__cudaenv_file
     test "$PWD|$CUDAENV_VERSION|$CUDAENV_GATE|$LOADEDMODULES|$CUDAENV_ACTIVE|$PATH|$__cudaenv_found" = "$__cudaenv_known"
-    and not builtin path is -f -- '' $__cudaenv_nearer
+    and not builtin path is -f -- $__cudaenv_nearer
     or status is-command-substitution
     or __cudaenv_move "$CUDAENV_VERSION|$CUDAENV_GATE|$LOADEDMODULES|$CUDAENV_ACTIVE|$PATH|$__cudaenv_found"
     or __cudaenv_follow
@@ -109,7 +108,7 @@ end
 
 # In another directory other files are nearer. True if that is all, and none of them is there.
 function __cudaenv_move
-    test "$PWD" != "$__cudaenv_directory"; and test "$argv" = "$__cudaenv_state"; or return
+    test "$argv" = "$__cudaenv_state"; or return
     set -l nearer
     set -l directory $PWD
     while test $directory/.cuda-version != "$__cudaenv_file"
@@ -120,8 +119,8 @@ function __cudaenv_move
         set -a nearer $__cudaenv_globals
         break
     end
-    builtin path is -f -- '' $nearer; and return 1
-    set -g __cudaenv_directory $PWD
+    set -q nearer[1]; or set nearer ''
+    builtin path is -f -- $nearer; and return 1
     set -g __cudaenv_known "$PWD|$__cudaenv_state"
     set -g __cudaenv_nearer $nearer
     return 0
