@@ -9,6 +9,7 @@
 #include "core/selection.hpp"
 #include "core/selection_problem.hpp"
 #include "gate.hpp"
+#include "one_toolkit.hpp"
 #include "process.hpp"
 #include "raw/error_text.hpp"
 #include "run_path.hpp"
@@ -35,14 +36,15 @@ Answer with_temporary(Answer otherwise, F f, Arguments&&... arguments) {
 
 // What choosing always needs.
 struct Search {
-  Search() : system(environment(), trust()), selector(system, roots), run_path(requester()) {}
+  Search() : system(environment(), trust()), selector(system, roots), asker(requester()), run_path(asker) {}
 
   raw::RawSystem system;
   core::Roots roots;
   core::Selector<raw::RawSystem> selector;
+  const link_map* asker;
   RunPath run_path;
   core::PathText path;
-  char automatic[4096];  // the directory that `auto` stands for; not cleared
+  char directory[4096];  // of the toolkit that `auto` stands for, or the process has a library of; not cleared
 };
 
 // What a refusal needs.
@@ -120,10 +122,15 @@ bool refuse(char* refusal, std::size_t size, Describe describe) {
   });
 }
 
-// The copy beside whoever asked for the shim. Not where the process has more rights than its user: he may have put it
-// there.
+// The copy beside whoever asked for the shim. If it was opened by its name, as cuBLAS opens NVRTC, the loader does not
+// tell by whom: then one that anybody brings along, the first that was loaded of them. Not where the process has more
+// rights than its user: he may have put it there.
 LibraryFile find_bundled(Search& search) {
-  return search.system.is_trusted() ? search.run_path.find_beside(soname(), search.path) : LibraryFile();
+  if (!search.system.is_trusted()) return {};
+  if (search.asker) return search.run_path.find_beside(soname(), search.path);
+  for (const link_map* map = loaded_objects(); map; map = map->l_next)
+    if (const LibraryFile file = RunPath(map).find_beside(soname(), search.path); file.is_usable) return file;
+  return {};
 }
 
 // Whether nothing is known to stand against the selected toolkit; else the refusal says what. `auto` becomes the
@@ -134,7 +141,7 @@ bool passes_gate(Search& search, core::Selection& selection, char* refusal, std:
   if (!is_automatic && !core::has_refusals(search.system, search.path)) return true;
   const auto consult = [&](Gate& gate) {
     if (!gate.load()) return true;
-    if (is_automatic) gate.resolve_automatic(selection, search.automatic);
+    if (is_automatic) gate.resolve_automatic(selection, search.directory);
     const std::string_view reason = gate.refusal(selection);
     return reason.empty() || refuse(refusal, size, [&](Words& words) {
              core::describe_refused_toolkit(selection, reason, words.problem);
@@ -151,7 +158,10 @@ bool choose(Search& search, LibraryFile& file, char* refusal, std::size_t size) 
   const core::RootOutcome outcome = core::find_roots(search.system, root_beside(), home ? home : "", search.roots);
   if (outcome.status != core::RootStatus::found)
     return refuse(refusal, size, [&](Words& words) { core::describe_root_problem(outcome, words.problem); });
-  core::Selection selection = search.selector.select();
+  core::Selection selection;
+  OneToolkit in_use(search.roots, search.selector.installed());
+  const bool is_in_use = in_use.find(selection, search.path, search.directory);
+  if (!is_in_use) selection = search.selector.select();
   if (selection.status != core::SelectionStatus::system && selection.status != core::SelectionStatus::selected)
     return refuse(refusal, size, [&](Words& words) {
       const raw::ErrorText reason = raw::error_text(selection.system_error);
@@ -160,7 +170,7 @@ bool choose(Search& search, LibraryFile& file, char* refusal, std::size_t size) 
   if (selection.status == core::SelectionStatus::system) {
     file = find_in_system(search.system, soname(), search.run_path, search.path);
   } else {
-    if (!passes_gate(search, selection, refusal, size)) return false;
+    if (!is_in_use && !passes_gate(search, selection, refusal, size)) return false;
     file = find_in_toolkit(selection.directory, search.path);
   }
   if (file.is_usable) return true;

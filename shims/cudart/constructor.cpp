@@ -11,7 +11,8 @@
 //
 // The constructor is also what a refusal falls back upon. If the resolver (resolver.cpp) was not heard, because a
 // loader does things in another order than those known, a program ends here with the words on stderr, and to whoever
-// opened the shim by name every function answers with an error. Another library than the selected one is never used.
+// opened the shim by name every function answers with an error, or ends the process where errors of the library are not
+// known. Another library than the selected one is never used.
 
 #include <dlfcn.h>
 #include <link.h>
@@ -19,6 +20,7 @@
 #include "answers.hpp"
 #include "choice.hpp"
 #include "opened_library.hpp"
+#include "preload.hpp"
 #include "raw/syscalls.hpp"
 #include "table.hpp"
 
@@ -27,19 +29,11 @@ namespace {
 
 using raw::SystemCalls;
 
-constexpr int k_no_command = 127;  // as the loader ends a program
-
 enum class State : int { closed, opening, open, refused };
 
 constinit State state = State::closed;
 constinit long opener = 0;  // the thread that opens, while it does
 constinit OpenedLibrary library;
-
-void print(const char* text) {
-  std::size_t size = 0;
-  while (text[size] != '\0') ++size;
-  SystemCalls::write(2, text, size);
-}
 
 // Whether the program itself was linked with the shim, so that it cannot do without.
 bool is_linked() {
@@ -68,6 +62,7 @@ State refuse(const char* reason) {
 State open_library() {
   if (choice().status == ChoiceStatus::not_made) choose(string(cudaenv_table.refusal), core::k_refusal_size);
   if (choice().status == ChoiceStatus::refused) return refuse();
+  preload(choice().path);
   void* handle = ::dlopen(choice().path, RTLD_LAZY | RTLD_LOCAL);
   if (!handle) return refuse(::dlerror());
   if (is_this_shim(static_cast<link_map*>(handle))) return refuse("it is the shim itself");

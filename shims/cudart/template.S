@@ -2,7 +2,7 @@
 //
 // The parts of the template whose places the generator must know: stubs, slots and the table (core/library_shim.hpp).
 
-#define SLOT_COUNT 2048
+#define SLOT_COUNT 4096
 
 #if defined(__x86_64__)
 #include "stubs_x86_64.S"
@@ -27,7 +27,7 @@ cudaenv_table:
   .quad cudaenv_resolve - cudaenv_table
   .quad resolver_slot - cudaenv_table
   .quad sentinel_slot - cudaenv_table
-  .fill 5, 8, 0
+  .fill 6, 8, 0
   .fill 10, 4, 0
   .size cudaenv_table, . - cudaenv_table
 

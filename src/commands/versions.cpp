@@ -19,6 +19,7 @@ std::string_view text_of(core::OriginKind kind) {
     case core::OriginKind::project_file: return "project";
     case core::OriginKind::global_file: return "global";
     case core::OriginKind::shared_file: return "shared";
+    case core::OriginKind::process: break;  // only library shims have that
   }
   return "none";
 }

@@ -4,6 +4,7 @@
 #include "commands/libraries.hpp"
 #include "commands/run.hpp"
 #include "commands/tools.hpp"
+#include "core/shimmed_libraries.hpp"
 
 namespace cudaenv::commands {
 
@@ -15,6 +16,12 @@ Result<ExitCode> run(const WhichOptions& options, App& app) {
     app.output.data(path.native() + "\n");
     // A program has no word for which it was given, and why.
     app.output.note(fmt::format("{}, {}", chosen.is_toolkit() ? chosen.name : chosen.word, chosen.origin_text()));
+    const std::string_view reason = core::left_out_reason(options.tool);
+    if (chosen.is_toolkit() && !reason.empty())
+      app.output.note(
+          fmt::format("{} has no library shim: {}; start the program by `cudaenv exec`, or set "
+                      "env.library_path to \"toolkit\"",
+                      options.tool, reason));
     return ExitCode::done;
   }
   CUDAENV_TRY(path, find_tool(app, chosen, options.tool));

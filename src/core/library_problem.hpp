@@ -59,7 +59,8 @@ inline void describe_missing_library(const Selection& selection, std::string_vie
   }
   if (having.is_empty()) {
     const std::string_view major = library_major(soname);
-    if (!major.empty()) text.hint.append("cudaenv install ").append(major);
+    // The numbers of other libraries are not those of CUDA's releases: libcufft.so.12 is CUDA 13's.
+    if (library_stem(soname) == "libcudart" && !major.empty()) text.hint.append("cudaenv install ").append(major);
     return;
   }
   text.detail.append("installed toolkits that have it: ");

@@ -29,6 +29,7 @@ enum class ShimAnswer : std::uint32_t {
   text,     // the words for one
   handle,   // that of a registered GPU program
   channel,  // cudaChannelFormatDesc, a structure
+  end,      // none: the process ends, as nothing is known of what the function would answer
 };
 
 // One function. Its stub, its slot and its dynamic symbol have the same place in their order.
@@ -59,7 +60,8 @@ struct ShimTable {
   std::int64_t symbols;
   std::int64_t functions;
   std::int64_t libraries;
-  std::int64_t absent;  // numbers of functions
+  std::int64_t absent;   // numbers of functions
+  std::int64_t preload;  // names of files, in the strings
   std::uint32_t function_count;
   std::uint32_t library_count;
   std::uint32_t first_symbol;  // of the functions
@@ -69,7 +71,7 @@ struct ShimTable {
   std::uint32_t marker_name;
   std::uint32_t soname;
   std::uint32_t root;  // that the shim was made for
-  std::uint32_t padding;
+  std::uint32_t preload_count;
 };
 
 // Tells one build of a library from another, wherever it was copied to.

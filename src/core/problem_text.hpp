@@ -28,6 +28,7 @@ void append_origin(FixedText<N>& text, const Origin& origin) {
     case OriginKind::none: text.append("nothing selects a toolkit here"); return;
     case OriginKind::argument: text.append("given on the command line"); return;
     case OriginKind::variable: text.append("set by the variable ").append(origin.path); return;
+    case OriginKind::process: text.append("which this process has libraries of already"); return;
     case OriginKind::project_file:
     case OriginKind::global_file:
     case OriginKind::shared_file: break;

@@ -12,9 +12,10 @@ namespace cudaenv::core {
 
 inline constexpr std::string_view k_receipt_name = "receipt.json";
 
-enum class OriginKind { none, argument, variable, project_file, global_file, shared_file };
+enum class OriginKind { none, argument, variable, project_file, global_file, shared_file, process };
 
-// Where a selection was written. `path` is the file; `line` counts from 1.
+// Where a selection was written; `process`: nowhere, a library of it is in the process already. `path` is the file;
+// `line` counts from 1.
 struct Origin {
   OriginKind kind = OriginKind::none;
   std::string_view path = {};

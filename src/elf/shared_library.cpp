@@ -139,21 +139,23 @@ Result<std::vector<Export>> read_exports(const MappedFile& file, const std::vect
 
 }  // namespace
 
-Result<SharedLibrary> read_shared_library(const ByteSource& source) {
+Result<SharedLibrary> read_shared_library(const ByteSource& source, std::string_view soname) {
   CUDAENV_TRY(file, MappedFile::open(source));
   CUDAENV_TRY(strings, read_strings(file));
   SharedLibrary library;
   library.machine = file.machine();
-  if (const auto soname = file.dynamic(DT_SONAME)) {
-    auto name = string_in(strings, *soname);
+  if (const auto own = file.dynamic(DT_SONAME)) {
+    auto name = string_in(strings, *own);
     if (!name) return damaged("its name lies outside the string table");
     library.soname = std::move(*name);
   }
+  if (!soname.empty() && library.soname != soname) return library;
   for (const std::uint64_t each : file.all_dynamic(DT_NEEDED)) {
     auto name = string_in(strings, each);
     if (!name) return damaged("the name of a library lies outside the string table");
     library.needed.push_back(std::move(*name));
   }
+  library.has_run_path = file.dynamic(DT_RUNPATH) || file.dynamic(DT_RPATH);
   CUDAENV_TRY(exports, read_exports(file, strings));
   library.exports = std::move(exports);
   return library;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -23,12 +24,13 @@ struct SharedLibrary {
   std::uint16_t machine = 0;
   std::string soname;
   std::vector<std::string> needed;
+  bool has_run_path = false;
   std::vector<Export> exports;  // in the order of the library's table
 };
 
 // What a shared library for a 64-bit little-endian machine says of itself by its program headers and dynamic section,
 // as a loader would read it; section headers are not needed. Only what these name is read. ErrorKind::integrity for
-// anything that is not one, or is damaged.
-[[nodiscard]] Result<SharedLibrary> read_shared_library(const ByteSource& source);
+// anything that is not one, or is damaged. If a SONAME is given, the exports of a library of another one are not read.
+[[nodiscard]] Result<SharedLibrary> read_shared_library(const ByteSource& source, std::string_view soname = {});
 
 }  // namespace cudaenv::elf

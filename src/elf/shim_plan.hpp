@@ -28,6 +28,7 @@ struct ShimPlan {
   std::string soname;
   std::string root;
   std::vector<std::string> needed;         // libraries to be loaded with it
+  std::vector<std::string> preload;        // files to be opened before the library, where they lie beside it
   std::vector<PlannedFunction> functions;  // each name and version once
   std::vector<PlannedLibrary> libraries;
 };

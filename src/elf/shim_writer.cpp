@@ -93,15 +93,20 @@ class ShimWriter {
     m_order.resize(m_functions.size());
     std::iota(m_order.begin(), m_order.end(), std::size_t{0});
     const std::uint32_t buckets = bucket_count(m_functions.size());
-    std::stable_sort(m_order.begin(), m_order.end(), [&](std::size_t a, std::size_t b) {
-      return gnu_hash(m_functions[a].name) % buckets < gnu_hash(m_functions[b].name) % buckets;
-    });
+    std::vector<std::uint32_t> bucket;
+    for (const PlannedFunction& function : m_functions) bucket.push_back(gnu_hash(function.name) % buckets);
+    std::stable_sort(m_order.begin(), m_order.end(),
+                     [&](std::size_t a, std::size_t b) { return bucket[a] < bucket[b]; });
     const auto dynstr = m_image.items<char>(".dynstr");
     m_strings.assign(dynstr.begin(), dynstr.end());
     m_table.soname = string(m_plan.soname);
     m_table.root = string(m_plan.root);
     for (const std::string& library : m_plan.needed)
       if (!needs(library)) m_needed.push_back(string(library));
+    std::vector<std::uint32_t> preload;
+    for (const std::string& file : m_plan.preload) preload.push_back(string(file));
+    m_table.preload_count = static_cast<std::uint32_t>(preload.size());
+    m_table.preload = from_table(m_segment.put(preload));
   }
 
   // Whether the template itself needs that library.

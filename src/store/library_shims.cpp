@@ -23,9 +23,8 @@ namespace {
 
 constexpr int k_lock_deadline_seconds = 10;
 constexpr std::string_view k_new = ".new-";  // starts the name of a shim that is being made
-constexpr std::string_view k_stem = "libcudart";
 
-// What programs that are about may have been linked with. A SONAME is added here when NVIDIA changes it.
+// SONAMEs of libcudart that programs may have been linked with. One is added here when NVIDIA changes it.
 const std::vector<std::string>& known_sonames() {
   static const std::vector<std::string> sonames = {"libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"};
   return sonames;
@@ -36,7 +35,7 @@ using Shims = std::map<std::string, std::string>;  // bytes by name
 Result<Shims> make_shims(const Roots& roots, const base::Path& template_path, const base::Path& host,
                          std::vector<std::string>& warnings) {
   Shims shims;
-  CUDAENV_TRY(sources, find_shim_sources(roots, host, k_stem, known_sonames()));
+  CUDAENV_TRY(sources, find_shim_sources(roots, host, known_sonames()));
   warnings = std::move(sources.warnings);
   if (sources.installed.empty()) return shims;
   CUDAENV_TRY(content, base::read_file(template_path));

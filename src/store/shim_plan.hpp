@@ -15,7 +15,7 @@ struct PlannedShim {
 };
 
 // A shim for each SONAME of an installed library, with the functions of all libraries that have it, and one for each
-// other `known` SONAME, with the functions of all there are: it is enough for a loader to get as far as the refusal.
+// other `known` SONAME, with the functions of all of its kind: it is enough for a loader to get as far as the refusal.
 std::vector<PlannedShim> plan_shims(const ShimSources& sources, const std::vector<std::string>& known,
                                     const std::string& root);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/shim_sources.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <set>
@@ -13,9 +14,9 @@
 
 #include "base/fd.hpp"
 #include "base/text.hpp"
-#include "core/library_problem.hpp"
 #include "core/library_shim.hpp"
 #include "core/loader_cache.hpp"
+#include "core/shimmed_libraries.hpp"
 #include "elf/shim_writer.hpp"
 #include "store/toolkits.hpp"
 
@@ -34,10 +35,10 @@ Result<std::optional<ShimSource>> read_source(const base::Path& path) {
   const elf::ByteSource source = elf::source_of(*file, size);
   std::string header(sizeof(Elf64_Ehdr), '\0');
   if (source.read(0, header.data(), header.size()) && elf::is_shim(header)) return std::nullopt;
-  CUDAENV_TRY(library, elf::read_shared_library(source));
+  CUDAENV_TRY(library, elf::read_shared_library(source, path.filename().native()));
   if (library.machine != core::k_elf_machine || library.soname != path.filename()) return std::nullopt;
   const core::FileStamp stamp{true, 0, 0, size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
-  return ShimSource{path, core::library_key(stamp), std::move(library)};
+  return ShimSource{path, core::library_key(stamp), std::move(library), {}};
 }
 
 void add_source(const base::Path& path, std::vector<ShimSource>& sources, ShimSources& all) {
@@ -51,15 +52,32 @@ void add_source(const base::Path& path, std::vector<ShimSource>& sources, ShimSo
   }
 }
 
-void add_installed(const Toolkit& toolkit, std::string_view stem, ShimSources& all) {
+// What the library opens by name, and what it needs, as far as it lies beside it and no run path leads there.
+std::vector<std::string> preload_of(const elf::SharedLibrary& library, const std::vector<std::string>& beside) {
+  std::vector<std::string> preload;
+  for (const core::OpenedByName& each : core::k_opened_by_name) {
+    if (core::library_stem(library.soname) != each.stem) continue;
+    for (const std::string& name : beside)
+      if (core::is_versioned_library(name, each.opened)) preload.push_back(name);
+  }
+  if (library.has_run_path) return preload;
+  for (const std::string& needed : library.needed)
+    if (core::is_shimmed_library(needed) && std::find(beside.begin(), beside.end(), needed) != beside.end())
+      preload.push_back(needed);
+  return preload;
+}
+
+void add_installed(const Toolkit& toolkit, ShimSources& all) {
   std::set<std::string> seen;
   for (const std::string_view place : core::k_library_places) {
     const base::Path directory(toolkit.directory.native() + std::string(place));
     const auto names = base::list_directory(directory);
     if (!names) continue;  // as selection has it: what may not be read is not there
+    const std::size_t first = all.installed.size();
     for (const std::string& name : *names)
-      if (core::is_versioned_library(name, stem) && seen.insert(name).second)
-        add_source(directory / name, all.installed, all);
+      if (core::is_shimmed_library(name) && seen.insert(name).second) add_source(directory / name, all.installed, all);
+    for (std::size_t i = first; i < all.installed.size(); ++i)
+      all.installed[i].preload = preload_of(all.installed[i].library, *names);
   }
 }
 
@@ -78,11 +96,11 @@ void add_system(const std::string& soname, const std::string& cache, const base:
 
 }  // namespace
 
-Result<ShimSources> find_shim_sources(const Roots& roots, const base::Path& host, std::string_view stem,
+Result<ShimSources> find_shim_sources(const Roots& roots, const base::Path& host,
                                       const std::vector<std::string>& known) {
   ShimSources all;
   CUDAENV_TRY(toolkits, installed_toolkits(roots));
-  for (const Toolkit& toolkit : toolkits) add_installed(toolkit, stem, all);
+  for (const Toolkit& toolkit : toolkits) add_installed(toolkit, all);
   if (all.installed.empty()) return all;
   std::set<std::string> sonames(known.begin(), known.end());
   for (const ShimSource& source : all.installed) sonames.insert(source.library.soname);

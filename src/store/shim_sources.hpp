@@ -18,6 +18,7 @@ struct ShimSource {
   base::Path file;
   std::uint64_t key = 0;  // core::library_key
   elf::SharedLibrary library;
+  std::vector<std::string> preload;  // files beside it that it wants by name and would not find
 };
 
 struct ShimSources {
@@ -26,10 +27,10 @@ struct ShimSources {
   std::vector<std::string> warnings;  // of files that were passed over, with the reason
 };
 
-// The libraries `STEM.so.*` of this machine's kind in all installed toolkits, and those of the system that have one of
-// the names found or `known`. A file counts under its SONAME, as the loader looks for it.
+// The libraries of core/shimmed_libraries.hpp, of this machine's kind, in all installed toolkits, and those of the
+// system that have one of the names found or `known`. A file counts under its SONAME, as the loader looks for it.
 // `host` is put before the paths of the system's.
-[[nodiscard]] Result<ShimSources> find_shim_sources(const Roots& roots, const base::Path& host, std::string_view stem,
+[[nodiscard]] Result<ShimSources> find_shim_sources(const Roots& roots, const base::Path& host,
                                                     const std::vector<std::string>& known);
 
 }  // namespace cudaenv::store

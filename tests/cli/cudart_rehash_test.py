@@ -194,12 +194,12 @@ class OddLibraries(RehashTest):
         self.check_left_out("offers a function in several versions (cudaA)")
 
     def test_more_functions_than_there_is_room_for(self):
-        source = "".join(f"int cudaOne{i}(void) {{ return {i}; }}\n" for i in range(2048))
+        source = "".join(f"int cudaOne{i}(void) {{ return {i}; }}\n" for i in range(4096))
         self.replace("many", source=source)
-        self.check_left_out("libcudart.so.13 gets no library shim", "2048 functions are more than a shim has room for")
+        self.check_left_out("libcudart.so.13 gets no library shim", "4096 functions are more than a shim has room for")
 
     def test_as_many_functions_as_there_is_room_for(self):
-        count = 2047
+        count = 4095
         source = "".join(f"int cudaOne{i}(void) {{ return {i}; }}\n" for i in range(count))
         self.replace("as_many", source=source)
         self.assertEqual(self.rehash(), "")

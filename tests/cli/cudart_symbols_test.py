@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that the selected toolkit has, and those that it does not have."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -18,6 +19,11 @@ NEW = r"""
 #include <stdio.h>
 int cudaNewIn13_9(void);
 int main(void) { printf("%d\n", cudaNewIn13_9()); return 0; }
+"""
+OLD = r"""
+#include <stdio.h>
+int cudaOnlyIn13_5(void);
+int main(void) { printf("%d", cudaOnlyIn13_5()); printf(" %d\n", cudaOnlyIn13_5()); return 0; }
 """
 WEAK = r"""
 #include <stdio.h>
@@ -104,6 +110,38 @@ class Symbols(CudartTest):
         self.assert_version(self.box.run(linked("new", "13.9.0", source=NEW)), 139)
 
 
+class Alike(CudartTest):
+    """Two libraries of a SONAME that agree in size and time, as reproducible builds may."""
+
+    def setUp(self):
+        super().setUp()
+        libraries = [self.box.root / "versions" / release / "lib" / "libcudart.so.13" for release in ("13.5.0", "13.9.0")]
+        size = max(library.stat().st_size for library in libraries)
+        for library in libraries:
+            os.truncate(library, size)
+            os.utime(library, ns=(10**18,) * 2)
+        self.rehash()
+
+    def test_each_has_the_functions_that_it_has(self):
+        self.select("13.9")
+        self.assert_version(self.box.run(linked("new", "13.9.0", source=NEW)), 139)
+        self.select("13.5")
+        self.assert_version(self.box.run(linked("old", "13.5.0", source=OLD)), "135 135")
+
+    def test_function_that_it_lacks_answers_with_an_error(self):
+        self.select("13.9")
+        self.assertEqual(self.box.run(linked("old", "13.5.0", source=OLD)).stdout, b"302 302\n")
+
+    def test_function_that_all_of_them_lack_is_hidden(self):
+        newer = stand_in(workshop() / "newer" / "libcudart.so.13", "libcudart.so.13", 13100,
+                         source=STAND_IN + "int cudaNewIn14(void) { return 14; }\n")
+        self.give("13.10.0", newer)
+        self.rehash()
+        source = "int cudaNewIn14(void);\nint main(void) { return cudaNewIn14(); }\n"
+        self.select("13.5")
+        self.assert_refused(self.box.run(program("newer", source, newer)), "undefined symbol: cudaNewIn14")
+
+
 class Stale(CudartTest):
     """A toolkit that came after the last rehash."""
 
@@ -125,9 +163,7 @@ class Stale(CudartTest):
         self.assert_version(self.box.run(built), 14)
 
     def test_function_that_it_lacks_answers_with_an_error_and_a_word(self):
-        source = "#include <stdio.h>\nint cudaOnlyIn13_5(void);\n" \
-                 "int main(void) { printf(\"%d\", cudaOnlyIn13_5()); printf(\" %d\\n\", cudaOnlyIn13_5()); return 0; }\n"
-        built = linked("old", "13.5.0", source=source)
+        built = linked("old", "13.5.0", source=OLD)
         result = self.box.run(built)
         library = self.box.root / "versions" / "13.10.0" / "lib64" / "libcudart.so.13"
         self.assertEqual((result.returncode, result.stdout), (0, b"302 302\n"))

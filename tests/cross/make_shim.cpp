@@ -24,7 +24,7 @@ Result<void> make(int count, char** arguments) {
     if (!content || ::stat(arguments[i], &info) != 0) return fail(ErrorKind::not_found, arguments[i]);
     const core::FileStamp stamp{true, 0, 0, content->size(), info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
     CUDAENV_TRY(library, elf::read_shared_library(elf::source_of(*content)));
-    sources.installed.push_back({arguments[i], core::library_key(stamp), std::move(library)});
+    sources.installed.push_back({arguments[i], core::library_key(stamp), std::move(library), {}});
   }
   CUDAENV_TRY(shim_template, base::read_file(arguments[1]));
   if (!shim_template) return fail(ErrorKind::not_found, arguments[1]);

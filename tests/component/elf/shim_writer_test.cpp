@@ -93,11 +93,11 @@ TEST_F(WriteShim, needs_what_is_asked_for_and_what_the_template_needs) {
 }
 
 TEST_F(WriteShim, has_as_much_room_as_the_template) {
-  EXPECT_TRUE(written(plan(2047)));
-  const auto shim = write_shim(m_template, plan(2048));
+  EXPECT_TRUE(written(plan(4095)));
+  const auto shim = write_shim(m_template, plan(4096));
   ASSERT_FALSE(shim);
   EXPECT_EQ(shim.error().kind, ErrorKind::config);
-  EXPECT_EQ(shim.error().message, "2048 functions are more than a shim has room for (2047)");
+  EXPECT_EQ(shim.error().message, "4096 functions are more than a shim has room for (4095)");
 }
 
 TEST_F(WriteShim, without_versions_or_functions) {

@@ -51,6 +51,22 @@ TEST(MissingLibrary, says_what_to_install_where_nobody_has_it) {
   EXPECT_EQ(text.hint.view(), "cudaenv install 11");
 }
 
+TEST(MissingLibrary, number_of_another_library_is_none_of_a_release) {
+  ProblemText text;
+  describe_missing_library(selected("13.5.0"), "libcufft.so.11", "libcufft.so.12", {}, text);
+  EXPECT_EQ(text.hint.view(), "");
+}
+
+TEST(MissingLibrary, of_a_toolkit_that_the_process_has_a_library_of) {
+  Selection selection = selected("13.5.0");
+  selection.origin = {OriginKind::process};
+  ProblemText text;
+  describe_missing_library(selection, "libcufft.so.12", "", {}, text);
+  EXPECT_EQ(text.message.view(),
+            "this program needs libcufft.so.12, but CUDA 13.5.0 (which this process has libraries of already) "
+            "has no such library");
+}
+
 TEST(MissingLibrary, of_the_system) {
   ProblemText text;
   describe_missing_library({}, "libcudart.so.13", "", {}, text);
