@@ -25,7 +25,7 @@ class WriteShim : public testing::Test {
   }
 
   static ShimPlan plan(std::size_t count = 3) {
-    ShimPlan plan{"libcudart.so.13", "/home/u/.cudaenv", {}, {}, {}};
+    ShimPlan plan{"libcudart.so.13", "/home/u/.cudaenv", {}, {}, {}, {}};
     for (std::size_t i = 0; i < count; ++i)
       plan.functions.push_back(
           {"cudaFunction" + std::to_string(i), "libcudart.so.13", true, false, core::ShimAnswer::error});
