@@ -88,10 +88,17 @@ function __cudaenv_follow
         return
     end
     if set -q __cudaenv_is_simple[1] __cudaenv_has_path
-        set -g __cudaenv_state "$CUDAENV_VERSION|$CUDAENV_GATE|$LOADEDMODULES|$CUDAENV_ACTIVE|$PATH|$__cudaenv_content"
-        set -g __cudaenv_known "$PWD|$__cudaenv_state"
+        set -g __cudaenv_state "|$__cudaenv_content"
+        set -g __cudaenv_known "$PWD$__cudaenv_state"
     end
     return 1
+end
+
+# fish tells when one of the variables changes.
+function __cudaenv_forget --on-variable CUDAENV_VERSION --on-variable CUDAENV_GATE --on-variable LOADEDMODULES \
+    --on-variable CUDAENV_ACTIVE --on-variable PATH
+    set -g __cudaenv_state
+    set -g __cudaenv_known
 end
 
 # At most prompts nothing has changed: directory and variables are what they were, the files nearer than the one that
@@ -99,10 +106,10 @@ end
 # name `path` would read its input, so there is always one.)
 function __cudaenv_hook --on-event fish_prompt --on-variable PWD
     test -f "$__cudaenv_file"; and read -l -z __cudaenv_found <$__cudaenv_file
-    test "$PWD|$CUDAENV_VERSION|$CUDAENV_GATE|$LOADEDMODULES|$CUDAENV_ACTIVE|$PATH|$__cudaenv_found" = "$__cudaenv_known"
+    test "$PWD|$__cudaenv_found" = "$__cudaenv_known"
     and not builtin path is -f -- $__cudaenv_nearer
     or status is-command-substitution
-    or __cudaenv_move "$CUDAENV_VERSION|$CUDAENV_GATE|$LOADEDMODULES|$CUDAENV_ACTIVE|$PATH|$__cudaenv_found"
+    or __cudaenv_move "|$__cudaenv_found"
     or __cudaenv_follow
 end
 
@@ -121,7 +128,7 @@ function __cudaenv_move
     end
     set -q nearer[1]; or set nearer ''
     builtin path is -f -- $nearer; and return 1
-    set -g __cudaenv_known "$PWD|$__cudaenv_state"
+    set -g __cudaenv_known "$PWD$__cudaenv_state"
     set -g __cudaenv_nearer $nearer
     return 0
 end
@@ -130,8 +137,7 @@ end
 # With an argument: without a word, which a redirection of the whole would not make it.
 function __cudaenv_switch
     set -g __cudaenv_again
-    set -g __cudaenv_state
-    set -g __cudaenv_known
+    __cudaenv_forget
     if test -n "$__cudaenv_active"; and test -z "$CUDAENV_ACTIVE"
         set -gx CUDAENV_ACTIVE $__cudaenv_active
         set -gx CUDAENV_OUTSIDE $__cudaenv_outside
