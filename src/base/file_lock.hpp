@@ -24,6 +24,9 @@ class FileLock {
   // At once or not at all.
   [[nodiscard]] static Result<std::optional<FileLock>> try_acquire(const Path& path);
 
+  // After a fork: the child alone holds it from now on.
+  void leave_to_child() { m_fd = Fd(); }
+
   FileLock(FileLock&&) noexcept = default;
   FileLock& operator=(FileLock&&) noexcept = delete;
   ~FileLock();

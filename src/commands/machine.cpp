@@ -66,11 +66,16 @@ Result<const core::MachineFacts*> Machine::facts(Asking asking) {
 Result<void> Machine::start_asking() {
   // Where nothing can be kept, asking would be in vain, and would be begun at every prompt.
   m_is_asked_in_background = decisions().can_be_kept();
-  if (m_is_asked_in_background && !decisions().is_being_asked()) {
-    CUDAENV_CHECK(base::detach([this] {
+  // Held before there is another process, so that two prompts soon one after the other do not start two.
+  if (auto lock = decisions().try_lock_asking()) {
+    CUDAENV_CHECK(base::detach([&] {
       m_is_in_background = false;
-      return facts(Asking::where_needed) ? 0 : 1;
+      decisions().load();
+      const bool is_known = take_recorded() || ask();
+      lock.reset();
+      return is_known ? 0 : 1;
     }));
+    lock->leave_to_child();
   }
   m_known = core::MachineFacts();
   m_known->driver_reason = "driver and GPUs are being asked";

@@ -310,10 +310,11 @@ std::optional<base::FileLock> GateCache::lock_asking(int deadline_seconds) {
   return std::move(*lock);
 }
 
-bool GateCache::is_being_asked() {
+std::optional<base::FileLock> GateCache::try_lock_asking() {
   const auto place = directory();
-  const auto lock = place ? base::FileLock::try_acquire(*place / k_lock_name) : Result<std::optional<base::FileLock>>();
-  return lock && !*lock && place;
+  if (!place) return std::nullopt;
+  auto lock = base::FileLock::try_acquire(*place / k_lock_name);
+  return lock ? std::move(*lock) : std::nullopt;
 }
 
 }  // namespace cudaenv::store

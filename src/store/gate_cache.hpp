@@ -55,7 +55,8 @@ class GateCache {
   // Lets one process at a time ask the driver, which may take long; the others wait, and then load() what it learnt.
   // Nothing where there is no place for a lock, or after waiting `deadline_seconds`.
   std::optional<base::FileLock> lock_asking(int deadline_seconds);
-  bool is_being_asked();
+  // The same at once: nothing while somebody asks.
+  std::optional<base::FileLock> try_lock_asking();
 
  private:
   using Record = core::GateRecord<PosixSystem>;
