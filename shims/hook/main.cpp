@@ -45,8 +45,7 @@ class Hook {
       : m_system(start.environment, start.trust),
         m_selector(m_system, m_roots),
         m_gate(m_system, m_roots),
-        m_key(m_system, m_roots),
-        m_record(m_system, m_roots) {}
+        m_key(m_system, m_roots) {}
 
   // What was printed for this shell, which may be empty; without data: nothing that can be printed again.
   std::string_view find(const char* program, std::string_view shell) {
@@ -62,7 +61,7 @@ class Hook {
       return {};
     }
     core::PathText place;
-    if (!m_key.make(shell, program, circumstances, selection) || !m_key.find_place(m_record, place)) return {};
+    if (!m_key.make(shell, program, circumstances, selection) || !m_key.find_place(place)) return {};
     const std::string_view kept(m_kept, m_system.read_own(place.c_str(), m_kept, sizeof m_kept));
     const std::string_view key = m_key.text();
     const std::size_t around = key.size() + core::k_kept_switch_end.size();
@@ -76,7 +75,6 @@ class Hook {
   core::Selector<WatchingSystem> m_selector;
   shim::Gate m_gate;
   core::SwitchKey<raw::RawSystem> m_key;
-  core::GateRecord<raw::RawSystem> m_record;
   char m_kept[core::k_largest_kept_switch];
 };
 

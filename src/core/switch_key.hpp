@@ -58,9 +58,9 @@ class SwitchKey {
   std::string_view text() const { return m_text.view(); }
 
   // Puts the file's place into `path`; false if there is no safe directory for it.
-  bool find_place(GateRecord<System>& record, PathText& path) const {
-    if (!record.find_directory()) return false;
-    path.assign(record.path().view()).append(k_kept_switch_start);
+  bool find_place(PathText& path) const {
+    if (!GateCircumstances<System>(m_system, m_roots).find_directory(path)) return false;
+    path.append(k_kept_switch_start);
     append_fingerprint(path, Fingerprint().add(m_text.view()).value());
     return !path.is_cut();
   }

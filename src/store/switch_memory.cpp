@@ -31,14 +31,13 @@ SwitchMemory::SwitchMemory(const Roots& roots, std::string_view shell, const bas
   PosixSystem system;
   const core::Roots searched = roots.for_selection();
   const auto key = std::make_unique<core::SwitchKey<PosixSystem>>(system, searched);
-  const auto record = std::make_unique<core::GateRecord<PosixSystem>>(system, searched);
   core::PathText name;
   if (selected.is_toolkit()) core::GateCircumstances<PosixSystem>(system, searched).append_name(name);
   const std::string_view circumstances = name.view().substr(name.size() == 0 ? 0 : 1);  // without the slash
   core::PathText place;
   if (!key->make(shell, program.c_str(), circumstances, selected.view())) return;
   m_key = key->text();
-  if (key->find_place(*record, place)) m_place = place.view();
+  if (key->find_place(place)) m_place = place.view();
 }
 
 Result<void> SwitchMemory::keep(std::string_view text) const {
