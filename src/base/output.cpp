@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -30,10 +31,10 @@ bool is_capable_terminal(const Environment& environment) {
   return ::isatty(STDERR_FILENO) == 1 && !terminal.empty() && terminal != "dumb";
 }
 
-std::size_t terminal_width() {
-  winsize size = {};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
+// Whether another job has the terminal, as after `cudaenv install &`: what is drawn would meet what is typed.
+bool is_in_background() {
+  const pid_t owner = ::tcgetpgrp(STDERR_FILENO);
+  return owner >= 0 && owner != ::getpgrp();
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ Output::Output(const Environment& environment, Verbosity verbosity, ColorChoice 
       m_has_color(decide_color(environment, color, m_can_redraw)) {}
 
 void Output::data(std::string_view text) {
-  clear_line();
+  clear_drawn();
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -70,20 +71,47 @@ void Output::error(const Error& error) {
   std::fwrite(rest.data(), 1, rest.size(), stderr);
 }
 
-void Output::redraw(std::string_view line) {
-  const std::string drawn = fmt::format("\r{}\x1b[K", line.substr(0, terminal_width() - 1));
-  std::fwrite(drawn.data(), 1, drawn.size(), stderr);
-  m_is_drawn = true;
+TerminalSize Output::terminal_size() const {
+  winsize size = {};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
+  return {size.ws_col, size.ws_row};
 }
 
-void Output::clear_line() {
-  if (!m_is_drawn) return;
-  std::fputs("\r\x1b[K", stderr);
-  m_is_drawn = false;
+void Output::redraw(std::span<const std::string> lines) {
+  if (is_in_background()) {
+    m_drawn.clear();
+    return;
+  }
+  const std::size_t most = terminal_size().columns - 1;  // in the last column some terminals begin a new line
+  std::string drawn = to_first_drawn();
+  m_drawn.clear();
+  for (const std::string& line : lines) {
+    const std::string_view cut = std::string_view(line).substr(0, most);
+    drawn += fmt::format("{}{}\x1b[K", m_drawn.empty() ? "" : "\r\n", cut);
+    m_drawn.push_back(cut.size());
+  }
+  drawn += "\x1b[J\r";  // at the start, where the ^C of a terminal does no harm
+  std::fwrite(drawn.data(), 1, drawn.size(), stderr);
+}
+
+void Output::clear_drawn() {
+  if (m_drawn.empty()) return;
+  const std::string clearing = to_first_drawn() + "\x1b[J";
+  m_drawn.clear();
+  if (!is_in_background()) std::fwrite(clearing.data(), 1, clearing.size(), stderr);
+}
+
+// A terminal that has become narrower since has broken the lines anew.
+std::string Output::to_first_drawn() const {
+  const std::size_t columns = terminal_size().columns;
+  std::size_t up = 0;
+  for (std::size_t i = 0; i + 1 < m_drawn.size(); ++i)
+    up += std::max<std::size_t>(1, (m_drawn[i] + columns - 1) / columns);
+  return up == 0 ? "\r" : fmt::format("\r\x1b[{}A", up);
 }
 
 void Output::line(std::string_view style, std::string_view label, std::string_view text) {
-  clear_line();
+  clear_drawn();
   m_has_told = true;
   const bool colored = m_has_color && !style.empty();
   const std::string whole =

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/environment.hpp"
 #include "base/result.hpp"
@@ -11,6 +15,11 @@ namespace cudaenv::base {
 
 enum class Verbosity { quiet, normal, verbose };
 enum class ColorChoice { automatic, always, never };
+
+struct TerminalSize {
+  std::size_t columns = 80;
+  std::size_t rows = 24;
+};
 
 // Where everything that a person or a script sees goes through: data to stdout, all else to stderr.
 class Output {
@@ -33,23 +42,25 @@ class Output {
   Verbosity verbosity() const { return m_verbosity; }
   // Whether a person was told anything.
   bool has_told() const { return m_has_told; }
-  // Whether a line on stderr can be drawn over: a terminal that is not a dumb one.
+  // Whether lines on stderr can be drawn over: a terminal that is not a dumb one.
   bool can_redraw() const { return m_can_redraw; }
-  // Draws a line, cut to the terminal's width, over the one drawn before; whatever is printed next takes its place.
-  // Only where can_redraw().
-  void redraw(std::string_view line);
-  void clear_line();
+  TerminalSize terminal_size() const;  // as it is now
+  // Draws lines, cut to the terminal's width, over those drawn before; whatever is printed next takes their place. Only
+  // where can_redraw(). Nothing is drawn while the terminal is another job's.
+  void redraw(std::span<const std::string> lines);
+  void clear_drawn();
 
   // Fails if stdout could not take all data (a full disk); a closed pipe is no failure.
   [[nodiscard]] Result<void> finish();
 
  private:
+  std::string to_first_drawn() const;
   void line(std::string_view style, std::string_view label, std::string_view text);
 
   Verbosity m_verbosity;
   bool m_can_redraw;
   bool m_has_color;
-  bool m_is_drawn = false;
+  std::vector<std::size_t> m_drawn;  // lengths of the lines on the terminal; the cursor is at the start of the last
   bool m_has_told = false;
 };
 

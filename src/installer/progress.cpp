@@ -18,7 +18,7 @@ Progress::Progress(base::Output& output, const core::ComponentPlan& plan)
       m_total(plan.download_size()),
       m_count(plan.components.size()) {}
 
-Progress::~Progress() { m_output.clear_line(); }
+Progress::~Progress() { m_output.clear_drawn(); }
 
 void Progress::waiting_for(long process) {
   m_output.waiting(process == 0 ? "waiting for another cudaenv that installs the same release"
@@ -60,7 +60,7 @@ void Progress::draw(const core::PlannedComponent& component, std::string_view st
     line += fmt::format(", {}/s, {:.0f} s left", base::human_size(static_cast<std::uint64_t>(rate)),
                         static_cast<double>(m_total - received) / rate);
   }
-  m_output.redraw(line);
+  m_output.redraw({&line, 1});
 }
 
 }  // namespace cudaenv::installer
