@@ -32,6 +32,9 @@ namespace {
 // A lower bound on how much larger a toolkit is than its archives: xz packs its libraries to a third or less (measured:
 // 3.1 for a compiler packed at the lowest level). Refusing what would have fitted is worse than failing later.
 constexpr std::uint64_t k_least_unpack_factor = 3;
+constexpr std::chrono::milliseconds k_between_snapshots{100};
+
+using Clock = std::chrono::steady_clock;
 
 Result<void> check_room(const core::ComponentPlan& plan, const InstallRequest& request, const store::Root& root) {
   std::uint64_t largest = 0;
@@ -73,7 +76,10 @@ class Installation {
         m_staging(staging),
         m_tree(staging / "toolkit"),
         m_observer(observer),
-        m_merger(m_tree, core::target_directory(request.platform), request.command) {}
+        m_merger(m_tree, core::target_directory(request.platform), request.command) {
+    m_progress.count = plan.components.size();
+    m_progress.to_fetch = m_progress.total = plan.download_size();
+  }
 
   // Leaves the finished tree, receipt included, at tree().
   Result<InstallOutcome> build() {
@@ -100,22 +106,40 @@ class Installation {
     // In a directory each, so that no name out of a manifest meets one of ours.
     const base::Path archive = m_staging / "archives" / base::Path(planned.archive.relative_path).filename();
     const base::Path unpacked = m_staging / "unpacked" / name;
-    m_observer.started(planned);
+    m_progress.running = {{&planned}};
+    tell();
     CUDAENV_CHECK(fetch(planned, archive));
-    m_observer.unpacking(planned);
+    tell();
     CUDAENV_CHECK(make_directory(unpacked));
     CUDAENV_TRY(entries, unpack(archive, unpacked, [] { return !base::is_interrupted(); }));
     CUDAENV_CHECK(m_merger.add(planned, entries, unpacked));
     CUDAENV_CHECK(base::remove_tree(unpacked));
     CUDAENV_CHECK(base::remove_tree(archive));
-    m_observer.finished(planned);
+    m_progress.running.clear();
+    m_progress.unpacked += planned.archive.size;
+    ++m_progress.finished;
+    tell();
+    m_observer.finished(planned, ComponentOrigin::fetched);
     return {};
+  }
+
+  // That many bytes of the component under way are here.
+  void received(std::uint64_t bytes) {
+    std::uint64_t& known = m_progress.running.front().received;
+    m_progress.received += bytes - known;
+    known = bytes;
+    if (Clock::now() - m_last_told >= k_between_snapshots) tell();
+  }
+
+  void tell() {
+    m_last_told = Clock::now();
+    m_observer.progressed(m_progress);
   }
 
   // From the first base that has it. One that is down is not asked again; one that lacks it is, for the others.
   Result<void> fetch(const core::PlannedComponent& planned, const base::Path& to) {
     const Progress progress = [&](std::uint64_t bytes) {
-      m_observer.received(planned, bytes);
+      received(bytes);
       return !base::is_interrupted();
     };
     for (std::size_t at = 0;;) {
@@ -178,6 +202,8 @@ class Installation {
   const base::Path m_staging;
   const base::Path m_tree;
   InstallObserver& m_observer;
+  InstallProgress m_progress;
+  Clock::time_point m_last_told;
   TreeMerger m_merger;
 };
 

@@ -9,25 +9,13 @@
 #include "base/result.hpp"
 #include "core/component_plan.hpp"
 #include "core/version.hpp"
+#include "redist/install_observer.hpp"
 #include "redist/source.hpp"
 #include "store/receipt.hpp"
 #include "store/roots.hpp"
 #include "store/staging.hpp"
 
 namespace cudaenv::redist {
-
-// Told what an installation does as it does it.
-class InstallObserver {
- public:
-  virtual ~InstallObserver() = default;
-  virtual void waiting_for(long process) = 0;
-  // An archive is taken from the next base because of this.
-  virtual void switching(const Error& reason) = 0;
-  virtual void started(const core::PlannedComponent& component) = 0;
-  virtual void received(const core::PlannedComponent& component, std::uint64_t bytes) = 0;
-  virtual void unpacking(const core::PlannedComponent& component) = 0;
-  virtual void finished(const core::PlannedComponent& component) = 0;
-};
 
 struct InstallRequest {
   core::Version release;

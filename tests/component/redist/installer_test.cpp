@@ -15,16 +15,16 @@ class Observer final : public InstallObserver {
  public:
   void waiting_for(long) override {}
   void switching(const Error& reason) override { events.push_back("switching: " + reason.message); }
-  void started(const core::PlannedComponent& component) override {
-    events.push_back("started " + component.component->name);
+  void progressed(const InstallProgress& progress) override {
+    EXPECT_LE(last.received, progress.received);
+    EXPECT_LE(last.unpacked, progress.unpacked);
+    last = progress;
   }
-  void received(const core::PlannedComponent&, std::uint64_t) override {}
-  void unpacking(const core::PlannedComponent& component) override {
-    events.push_back("unpacking " + component.component->name);
-  }
-  void finished(const core::PlannedComponent& component) override {
+  void finished(const core::PlannedComponent& component, ComponentOrigin origin) override {
+    EXPECT_EQ(origin, ComponentOrigin::fetched);
     events.push_back("finished " + component.component->name);
   }
+  InstallProgress last;
   std::vector<std::string> events;
 };
 
@@ -150,9 +150,11 @@ TEST_F(Installer, DL_11_nothing_but_the_toolkit_stays) {
 TEST_F(Installer, tells_each_step_in_order) {
   ASSERT_TRUE(install_it());
   EXPECT_EQ(m_observer.events,
-            (std::vector<std::string>{"started cuda_cccl", "unpacking cuda_cccl", "finished cuda_cccl",
-                                      "started cuda_cudart", "unpacking cuda_cudart", "finished cuda_cudart",
-                                      "started cuda_nvcc", "unpacking cuda_nvcc", "finished cuda_nvcc"}));
+            (std::vector<std::string>{"finished cuda_cccl", "finished cuda_cudart", "finished cuda_nvcc"}));
+  EXPECT_EQ(m_observer.last.finished, 3u);
+  EXPECT_EQ(m_observer.last.count, 3u);
+  EXPECT_EQ(m_observer.last.received, m_observer.last.to_fetch);
+  EXPECT_EQ(m_observer.last.unpacked, m_observer.last.total);
 }
 
 TEST_F(Installer, toolkit_that_is_there_is_left_as_it_is) {
