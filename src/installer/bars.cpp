@@ -78,14 +78,13 @@ std::string amounts(std::uint64_t part, std::uint64_t whole) {
 std::string text_of(const Bar& bar, Detail detail) {
   if (bar.received >= bar.size && detail == Detail::all) return "unpacking";
   if (detail == Detail::all) return amounts(bar.received, bar.size);
-  return bar.received >= bar.size ? percent(bar.unpacked, bar.size) : percent(bar.received, bar.size);
+  return percent(bar.unpacked, bar.size);
 }
 
 std::string text_of_total(const redist::InstallProgress& progress, std::optional<double> received,
                           std::optional<double> unpacked, Detail detail) {
   const bool is_fetching = progress.received < progress.to_fetch;
-  std::string text =
-      is_fetching ? percent(progress.received, progress.to_fetch) : percent(progress.unpacked, progress.total);
+  std::string text = percent(progress.unpacked, progress.total);
   if (detail == Detail::least) return text;
   if (detail == Detail::all)
     text = is_fetching ? amounts(progress.received, progress.to_fetch)

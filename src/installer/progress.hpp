@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-
 #include "base/output.hpp"
-#include "redist/installer.hpp"
+#include "installer/bars.hpp"
+#include "redist/install_observer.hpp"
 
 namespace cudaenv::installer {
 
-// Shows an installation under way: one line that changes on a terminal, a line a component elsewhere.
+// Shows an installation under way: bars on a terminal, a line a component elsewhere.
 class Progress : public redist::InstallObserver {
  public:
   Progress(base::Output& output, const core::ComponentPlan& plan);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
   ~Progress() override;
 
   void waiting_for(long process) override;
@@ -21,13 +21,12 @@ class Progress : public redist::InstallObserver {
   void finished(const core::PlannedComponent& component, redist::ComponentOrigin origin) override;
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   base::Output& m_output;
   const bool m_is_live;
-  const std::size_t m_count;   // components
-  std::size_t m_finished = 0;  // of them
-  const Clock::time_point m_start = Clock::now();
+  const std::size_t m_count;  // components
+  std::size_t m_finished = 0;
+  Rate m_received;
+  Rate m_unpacked;
 };
 
 }  // namespace cudaenv::installer

@@ -3,15 +3,9 @@
 """`cudaenv install`: which release and which components, from real archives. What the tree then holds is
 install_tree_test.py, what can go wrong is install_fault_test.py, where it comes from is install_mirror_test.py."""
 
-import contextlib
-import fcntl
 import json
 import os
-import re
-import struct
-import subprocess
 import sys
-import termios
 import unittest
 from pathlib import Path
 
@@ -342,44 +336,6 @@ class Components(MirrorTest):
             with self.unchanged():
                 self.fails(3, "install", "12.8.1", "--platform", platform,
                            says=(f"CUDA 12.8.1 has no archives for {platform}", "linux-aarch64, linux-sbsa, linux-x86_64"))
-
-
-class Progress(MirrorTest):
-    def on_a_terminal(self, *arguments, columns=80):
-        """What a terminal of that width is sent."""
-        master, terminal = os.openpty()
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        process = subprocess.Popen([PROGRAM, "install", *arguments], stderr=terminal, stdin=subprocess.DEVNULL,
-                                   env={**self.box.environment, "TERM": "xterm"}, cwd=self.box.project)
-        os.close(terminal)
-        sent = b""
-        with contextlib.suppress(OSError):  # how a terminal ends
-            while chunk := os.read(master, 4096):
-                sent += chunk
-        os.close(master)
-        self.assertEqual(process.wait(), 0, sent)
-        return sent.decode().replace("\r\n", "\n")
-
-    def drawn(self, sent):
-        return re.findall(r"\r([^\r\n]*)\x1b\[K", sent)
-
-    def test_it_shows_bytes_rate_and_time_left_in_one_line(self):
-        self.publish("12.8.1", "libcublas", {"lib/large": redist.File(os.urandom(100_000))})
-        self.serve("libcublas/*=slow:50000")
-        sent = self.on_a_terminal("12.8.1")
-        self.assertRegex(sent, r"\r\[\d+/13\] fetching libcublas  [\d.]+ kB of [\d.]+ kB \(\d+%\), [\d.]+ kB/s, \d+ s left\x1b\[K")
-        self.assertIn("\r\x1b[Kcudaenv: installed CUDA 12.8.1", sent)
-        self.assertEqual(sent.count("cudaenv: ["), 0)
-
-    def test_a_warning_takes_the_place_of_the_line(self):
-        server = self.serve("libcublas/*=404")
-        self.box.environment["CUDAENV_MIRROR"] = f"{server.url} {self.mirror}"
-        self.assertIn("\r\x1b[K\x1b[33mcudaenv:\x1b[0m warning: there is no ", self.on_a_terminal("12.8.1"))
-
-    def test_the_line_fits_a_narrow_terminal(self):
-        lines = self.drawn(self.on_a_terminal("12.8.1", columns=20))
-        self.assertTrue(lines)
-        self.assertLess(max(map(len, lines)), 20)
 
 
 class DryRun(MirrorTest):

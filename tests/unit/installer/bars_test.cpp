@@ -70,14 +70,14 @@ TEST(bars, show_components_and_the_total_with_rate_and_time) {
 TEST(bars, say_less_where_there_is_less_room) {
   const State state = two_running();
   EXPECT_EQ(bars(state.progress, 50e6, 20e6, {60, 24}),
-            (Lines{"libcublas  [====-----          ] 50%", "cuda_nvcc  [====---------------] 25%",
-                   "total 3/17 [=======--          ] 50%  50.0 MB/s  1 min 00 s"}));
+            (Lines{"libcublas  [====-----          ] 25%", "cuda_nvcc  [====---------------] 25%",
+                   "total 3/17 [=======--          ] 40%  50.0 MB/s  1 min 00 s"}));
   EXPECT_EQ(
       bars(state.progress, 50e6, 20e6, {32, 24}),
-      (Lines{"libcublas  [===----       ] 50%", "cuda_nvcc  [===-----------] 25%", "total 3/17 [=====--       ] 50%"}));
-  EXPECT_EQ(bars(state.progress, 50e6, 20e6, {20, 24}), (Lines{"libcublas  50%", "cuda_nvcc  25%", "total 3/17 50%"}));
-  EXPECT_EQ(bars(state.progress, 50e6, 20e6, {10, 24}), (Lines{"libcu 50%", "cuda_ 25%", "total 50%"}));
-  EXPECT_EQ(bars(state.progress, 50e6, 20e6, {4, 24}), (Lines{"50%", "25%", "50%"}));
+      (Lines{"libcublas  [===----       ] 25%", "cuda_nvcc  [===-----------] 25%", "total 3/17 [=====--       ] 40%"}));
+  EXPECT_EQ(bars(state.progress, 50e6, 20e6, {20, 24}), (Lines{"libcublas  25%", "cuda_nvcc  25%", "total 3/17 40%"}));
+  EXPECT_EQ(bars(state.progress, 50e6, 20e6, {10, 24}), (Lines{"libcu 25%", "cuda_ 25%", "total 40%"}));
+  EXPECT_EQ(bars(state.progress, 50e6, 20e6, {4, 24}), (Lines{"25%", "25%", "40%"}));
 }
 
 TEST(bars, fit_every_size_of_terminal) {
