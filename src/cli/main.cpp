@@ -19,7 +19,8 @@ Result<ExitCode> dispatch(const commands::Options& options, commands::App& app,
                           const std::vector<std::string>& arguments) {
   return std::visit(
       [&](const auto& typed) -> Result<ExitCode> {
-        if constexpr (std::is_same_v<std::decay_t<decltype(typed)>, commands::InstallOptions>)
+        using Typed = std::decay_t<decltype(typed)>;
+        if constexpr (std::is_same_v<Typed, commands::InstallOptions> || std::is_same_v<Typed, commands::VerifyOptions>)
           return run_installer(app, arguments);
         else
           return commands::run(typed, app);

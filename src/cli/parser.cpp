@@ -61,6 +61,14 @@ void bind(CLI::App& app, UninstallOptions& options) {
       ->type_name("TOOLKIT");
 }
 
+void bind(CLI::App& app, VerifyOptions& options) {
+  CLI::Option* versions =
+      app.add_option("version", options.versions, "12, 12.8, 12.8.1, or an adopted one; default: the selected one")
+          ->type_name("TOOLKIT");
+  app.add_flag("--all", options.all, "all installed toolkits")->excludes(versions);
+  app.add_flag("--json", options.json, "one JSON document");
+}
+
 void bind(CLI::App& app, VersionsOptions& options) {
   CLI::Option* bare = app.add_flag("--bare", options.bare, "names only, one a line");
   app.add_flag("--json", options.json, "one JSON document")->excludes(bare);

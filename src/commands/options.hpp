@@ -32,6 +32,12 @@ struct VersionsOptions {
   bool json = false;
 };
 
+struct VerifyOptions {
+  std::vector<std::string> versions;
+  bool all = false;
+  bool json = false;
+};
+
 struct VersionOptions {};
 
 // `local` and `global`: the same command on another file.
@@ -117,9 +123,9 @@ struct ConfigOptions {
   std::vector<std::string> values;
 };
 
-using Options = std::variant<InstallOptions, UninstallOptions, VersionsOptions, VersionOptions, PinOptions,
-                             WhichOptions, WhenceOptions, PrefixOptions, RootOptions, ExecOptions, EnvOptions,
-                             InitOptions, ShellOptions, CheckOptions, InfoOptions, AdoptOptions, RehashOptions,
-                             ConfigOptions, CompletionsOptions, CompleteOptions>;
+using Options = std::variant<InstallOptions, UninstallOptions, VerifyOptions, VersionsOptions, VersionOptions,
+                             PinOptions, WhichOptions, WhenceOptions, PrefixOptions, RootOptions, ExecOptions,
+                             EnvOptions, InitOptions, ShellOptions, CheckOptions, InfoOptions, AdoptOptions,
+                             RehashOptions, ConfigOptions, CompletionsOptions, CompleteOptions>;
 
 }  // namespace cudaenv::commands

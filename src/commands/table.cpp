@@ -36,11 +36,17 @@ constexpr std::string_view k_of_check =
 constexpr std::string_view k_of_exec =
     "A toolkit that the gate refuses is not run (exit 5); CUDAENV_GATE=off before the command opens it.\n";
 
+constexpr std::string_view k_of_verify =
+    "Without VERSION: the selected toolkit. Every file is compared with the receipt of the install: is it there, with\n"
+    "its mode and its content? Exit status 7 if anything is missing or changed. What was added to a toolkit is counted,\n"
+    "and is no fault. Of an adopted toolkit only the presence of the compiler's files can be checked.\n";
+
 // clang-format off
 constexpr CommandRow k_rows[] = {
     {"install",   "",        "[SPEC] [OPTIONS]",       "Download a release and install it; without SPEC, the one selected here", make<InstallOptions>},
     {"uninstall", "",        "VERSION...",             "Remove installed toolkits", make<UninstallOptions>},
     {"available", "",        "[SPEC]",                 "List the releases that can be installed", make_list, Visibility::hidden},
+    {"verify",    "",        "[VERSION...] [--all]",   "Compare installed toolkits with what was installed", make<VerifyOptions>, Visibility::shown, k_of_verify},
     {"adopt",     "",        "DIRECTORY [--name NAME]", "Register a toolkit that is on this machine already, without copying it", make<AdoptOptions>},
     {"versions",  "list",    "[--bare | --json]",      "List installed toolkits, the selected one starred", make<VersionsOptions>},
     {"version",   "current", "",                       "Show the selected toolkit and what selects it", make<VersionOptions>},

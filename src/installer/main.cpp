@@ -4,13 +4,14 @@
 #include "cli/program.hpp"
 #include "commands/run.hpp"
 
-// Started by cudaenv, with its arguments, for the commands that download.
+// Started by cudaenv, with its arguments, for the commands that download or compute digests.
 namespace {
 
 using namespace cudaenv;
 
 Result<ExitCode> dispatch(const commands::Options& options, commands::App& app, const std::vector<std::string>&) {
   if (const auto* install = std::get_if<commands::InstallOptions>(&options)) return commands::run(*install, app);
+  if (const auto* verify = std::get_if<commands::VerifyOptions>(&options)) return commands::run(*verify, app);
   return fail(ErrorKind::usage, "this program is a part of cudaenv and is not started by itself", "cudaenv help");
 }
 
