@@ -69,6 +69,10 @@ void bind(CLI::App& app, VerifyOptions& options) {
   app.add_flag("--json", options.json, "one JSON document");
 }
 
+void bind(CLI::App& app, PruneOptions& options) {
+  app.add_flag("--dry-run", options.dry_run, "show what would be removed, and stop");
+}
+
 void bind(CLI::App& app, VersionsOptions& options) {
   CLI::Option* bare = app.add_flag("--bare", options.bare, "names only, one a line");
   app.add_flag("--json", options.json, "one JSON document")->excludes(bare);

@@ -38,6 +38,10 @@ struct VerifyOptions {
   bool json = false;
 };
 
+struct PruneOptions {
+  bool dry_run = false;
+};
+
 struct VersionOptions {};
 
 // `local` and `global`: the same command on another file.
@@ -123,9 +127,9 @@ struct ConfigOptions {
   std::vector<std::string> values;
 };
 
-using Options = std::variant<InstallOptions, UninstallOptions, VerifyOptions, VersionsOptions, VersionOptions,
-                             PinOptions, WhichOptions, WhenceOptions, PrefixOptions, RootOptions, ExecOptions,
-                             EnvOptions, InitOptions, ShellOptions, CheckOptions, InfoOptions, AdoptOptions,
-                             RehashOptions, ConfigOptions, CompletionsOptions, CompleteOptions>;
+using Options = std::variant<InstallOptions, UninstallOptions, VerifyOptions, PruneOptions, VersionsOptions,
+                             VersionOptions, PinOptions, WhichOptions, WhenceOptions, PrefixOptions, RootOptions,
+                             ExecOptions, EnvOptions, InitOptions, ShellOptions, CheckOptions, InfoOptions,
+                             AdoptOptions, RehashOptions, ConfigOptions, CompletionsOptions, CompleteOptions>;
 
 }  // namespace cudaenv::commands

@@ -11,6 +11,7 @@
 namespace cudaenv::commands {
 
 Result<ExitCode> run(const UninstallOptions& options, App& app);
+Result<ExitCode> run(const PruneOptions& options, App& app);
 Result<ExitCode> run(const VersionsOptions& options, App& app);
 Result<ExitCode> run(const VersionOptions& options, App& app);
 Result<ExitCode> run(const PinOptions& options, App& app);

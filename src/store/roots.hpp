@@ -18,6 +18,7 @@ struct Root {
 
   base::Path versions() const { return path / "versions"; }
   base::Path toolkit(std::string_view name) const { return versions() / name; }
+  base::Path cached_archives() const { return path / "cache" / "archives"; }
   base::Path shims() const { return path / "shims"; }
   base::Path library_shims() const { return path / "shims" / "lib"; }
   base::Path version_file() const { return path / "version"; }

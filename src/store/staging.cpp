@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/staging.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "store/disk_use.hpp"
 #include "store/in_use.hpp"
 
 namespace cudaenv::store {
@@ -38,38 +40,52 @@ bool is_real_lock(const base::Path& path) {
   return again && ::flock(*again, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
+// Whether somebody has the lock; nothing is left behind by asking. Where there are no locks, somebody may.
+bool is_held(const base::Path& path) {
+  const base::Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd) return errno != ENOENT;
+  return ::flock(*fd, LOCK_EX | LOCK_NB) != 0;
+}
+
 base::Path toolkit_lock(const Root& root, std::string_view name) {
   return root.versions() / fmt::format("{}{}", k_toolkit_lock_start, name);
 }
 
-// The path of a dead process's directory, unless something of it is still in use. Whether it was removed.
-Result<bool> remove_unused(const base::Path& path) {
-  if (process_using(path)) return false;
-  CUDAENV_CHECK(base::remove_tree(path));
-  return true;
+// The path of a dead process's directory, unless something of it is still in use.
+Result<Removed> remove_unused(const base::Path& path, Removal removal) {
+  if (process_using(path)) return Removed{};
+  const auto uses = disk_uses({&path, 1});
+  if (removal == Removal::real) CUDAENV_CHECK(base::remove_tree(path));
+  return Removed{1, uses ? uses->trees.front().own : 0};  // what cannot be measured is removed all the same
 }
 
 // A toolkit that was moved aside: back to its place if its successor never got there, else removed.
-Result<bool> settle_aside(const Root& root, const std::string& name, std::string_view locked) {
+Result<Removed> settle_aside(const Root& root, const std::string& name, std::string_view locked, Removal removal) {
+  const base::Path aside = root.versions() / fmt::format("{}{}", k_aside_start, name);
+  const auto is_replaced = [&] { return base::entry_kind(root.toolkit(name)) != base::EntryKind::absent; };
+  if (removal == Removal::pretended) {
+    if (name != locked && is_held(toolkit_lock(root, name))) return Removed{};
+    return is_replaced() ? remove_unused(aside, removal) : Removed{1, 0};
+  }
   std::optional<base::FileLock> lock;
   if (name != locked) {
     CUDAENV_TRY(taken, base::FileLock::try_acquire(toolkit_lock(root, name)));
-    if (!taken) return false;
+    if (!taken) return Removed{};
     lock.emplace(std::move(*taken));
   }
-  if (!is_real_lock(toolkit_lock(root, name))) return false;
-  const base::Path aside = root.versions() / fmt::format("{}{}", k_aside_start, name);
-  if (base::entry_kind(root.toolkit(name)) != base::EntryKind::absent) return remove_unused(aside);
+  if (!is_real_lock(toolkit_lock(root, name))) return Removed{};
+  if (is_replaced()) return remove_unused(aside, removal);
   CUDAENV_CHECK(base::rename_path(aside, root.toolkit(name)));
-  return true;
+  return Removed{1, 0};
 }
 
 // A staging whose process is dead.
-Result<bool> remove_dead(const base::Path& path) {
+Result<Removed> remove_dead(const base::Path& path, Removal removal) {
   const base::Path lock_path = path.native() + std::string(k_lock_end);
+  if (removal == Removal::pretended) return is_held(lock_path) ? Removed{} : remove_unused(path, removal);
   CUDAENV_TRY(lock, base::FileLock::try_acquire(lock_path));
-  if (!lock || base::entry_kind(path) == base::EntryKind::absent || !is_real_lock(lock_path)) return false;
-  return remove_unused(path);
+  if (!lock || base::entry_kind(path) == base::EntryKind::absent || !is_real_lock(lock_path)) return Removed{};
+  return remove_unused(path, removal);
 }
 
 }  // namespace
@@ -103,24 +119,32 @@ void Staging::abandon() {
   m_lock.reset();
 }
 
-Result<int> remove_dead_staging(const Root& root, std::string_view locked) {
-  int removed = 0;
+Result<Removed> remove_dead_staging(const Root& root, std::string_view locked, Removal removal) {
+  Removed removed;
+  const auto add = [&](const Removed& more) {
+    removed.count += more.count;
+    removed.bytes += more.bytes;
+  };
   CUDAENV_TRY(names, base::list_directory(root.versions()));
   for (std::string name : names) {
     if (name.starts_with(k_toolkit_lock_start)) {
-      (void)base::FileLock::try_acquire(root.versions() / name);  // letting go of it removes a dead one's file
+      // Letting go of it removes a dead one's file.
+      if (removal == Removal::real) (void)base::FileLock::try_acquire(root.versions() / name);
       continue;
     }
     if (name.starts_with(k_aside_start)) {
       const std::string aside_of = name.substr(k_aside_start.size());
-      auto settled = settle_aside(root, aside_of, locked);
+      auto settled = settle_aside(root, aside_of, locked, removal);
       if (!settled && aside_of == locked) return fail(std::move(settled).error());  // this one is in the caller's way
-      removed += settled && *settled ? 1 : 0;
+      if (settled) add(*settled);
     }
     if (!name.starts_with(k_staging_start)) continue;
-    if (name.ends_with(k_lock_end)) name.resize(name.size() - k_lock_end.size());
-    const auto gone = remove_dead(root.versions() / name);  // what another user left there is in nobody's way
-    removed += gone && *gone ? 1 : 0;
+    if (name.ends_with(k_lock_end)) {
+      name.resize(name.size() - k_lock_end.size());
+      if (std::binary_search(names.begin(), names.end(), name)) continue;  // done with its directory
+    }
+    if (const auto gone = remove_dead(root.versions() / name, removal))
+      add(*gone);  // else another user's: in nobody's way
   }
   return removed;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -37,11 +38,19 @@ class Staging {
   std::vector<base::Path> m_created;  // directories that this staging made, outermost first
 };
 
-// Removes what dead processes left, and puts back a toolkit that one of them had moved aside; returns how many.
-// Whatever is in use by a living one stays, programs that run out of it included, and so does everything on a file
-// system without locks, where the living cannot be told from the dead. `locked`: the toolkit whose lock the caller
-// holds, if any.
-Result<int> remove_dead_staging(const Root& root, std::string_view locked = {});
+// What was removed.
+struct Removed {
+  int count = 0;
+  std::uint64_t bytes = 0;  // that are free by it
+};
+
+enum class Removal { real, pretended };
+
+// Removes what dead processes left, and puts back a toolkit that one of them had moved aside; returns what that was, or
+// without doing it what it would be. Whatever is in use by a living one stays, programs that run out of it included,
+// and so does everything on a file system without locks, where the living cannot be told from the dead. `locked`: the
+// toolkit whose lock the caller holds, if any.
+Result<Removed> remove_dead_staging(const Root& root, std::string_view locked = {}, Removal removal = Removal::real);
 
 // Moves a toolkit into a staging, to be removed with it; an older one of the name that was moved aside goes along, or
 // it would be put back. The toolkit's lock must be held.

@@ -98,10 +98,10 @@ TEST_F(StagingTest, DL_11_dead_one_is_removed_and_a_living_one_stays) {
   EXPECT_EQ(entries().size(), 4u);  // toolkit, staging, two locks
   const auto living = Staging::create(root(), "12.4.1");
   ASSERT_TRUE(living);
-  EXPECT_EQ(remove_dead_staging(root()), 1);
+  EXPECT_EQ(remove_dead_staging(root())->count, 1);
   EXPECT_TRUE(base::directory_exists(living->path()));
   EXPECT_EQ(entries(), (Names{living->path().filename(), living->path().filename().native() + ".lock", "11.8.0"}));
-  EXPECT_EQ(remove_dead_staging(root()), 0);
+  EXPECT_EQ(remove_dead_staging(root())->count, 0);
 }
 
 TEST_F(StagingTest, abandoned_one_stays_until_the_next_removal) {
@@ -113,7 +113,7 @@ TEST_F(StagingTest, abandoned_one_stays_until_the_next_removal) {
     staging->abandon();
   }
   EXPECT_EQ(entries(), Names{path.filename()});
-  EXPECT_EQ(remove_dead_staging(root()), 1);
+  EXPECT_EQ(remove_dead_staging(root())->count, 1);
   EXPECT_EQ(entries(), Names{});
 }
 
@@ -121,7 +121,7 @@ TEST_F(StagingTest, toolkit_that_was_moved_aside_comes_back_unless_it_was_replac
   add_toolkit(root(), ".old-12.8.1");
   add_toolkit(root(), ".old-11.8.0");
   add_toolkit(root(), "11.8.0");
-  EXPECT_EQ(remove_dead_staging(root()), 2);
+  EXPECT_EQ(remove_dead_staging(root())->count, 2);
   EXPECT_EQ(entries(), (Names{"11.8.0", "12.8.1"}));
 }
 
@@ -129,13 +129,13 @@ TEST_F(StagingTest, toolkit_that_is_being_replaced_is_left_to_the_one_that_does_
   add_toolkit(root(), ".old-12.8.1");
   const auto lock = lock_toolkit(root(), "12.8.1", [](long) {});
   ASSERT_TRUE(lock);
-  EXPECT_EQ(remove_dead_staging(root()), 0);
-  EXPECT_EQ(remove_dead_staging(root(), "12.8.1"), 1);
+  EXPECT_EQ(remove_dead_staging(root())->count, 0);
+  EXPECT_EQ(remove_dead_staging(root(), "12.8.1")->count, 1);
   EXPECT_EQ(entries(), (Names{".lock-12.8.1", "12.8.1"}));
 }
 
 TEST_F(StagingTest, nothing_to_remove_where_there_is_no_root) {
-  EXPECT_EQ(remove_dead_staging(root()), 0);
+  EXPECT_EQ(remove_dead_staging(root())->count, 0);
   EXPECT_EQ(base::entry_kind(root().path), base::EntryKind::absent);
 }
 
