@@ -50,6 +50,9 @@ void bind(CLI::App& app, InstallOptions& options) {
       ->allow_extra_args(false)
       ->type_name("URL");
   app.add_option("--accept-manifest", options.accept_manifest, "sha256 of a manifest to accept, or any");
+  option(app, "-j,--jobs", options.jobs, "how many components to unpack at once; 0: one a core")
+      ->check(CLI::Range(0, 256).description(""))
+      ->type_name("N");
   app.add_flag("--force", options.force, "install anew what is installed");
   app.add_flag("--dry-run", options.dry_run, "show what would be fetched, and stop");
   app.add_flag("--list", options.list, "list the releases that can be installed");

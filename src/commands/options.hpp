@@ -18,6 +18,7 @@ struct InstallOptions {
   std::string platform;
   std::vector<std::string> mirrors;
   std::string accept_manifest;
+  std::optional<unsigned> jobs;  // 0: as many as there are cores
   bool force = false;
   bool dry_run = false;
   bool list = false;

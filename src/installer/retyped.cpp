@@ -31,6 +31,7 @@ std::string retyped(const InstallOptions& options) {
   add("--platform", word(options.platform));
   for (const std::string& typed : options.mirrors) add("--mirror", mirror(typed));
   add("--accept-manifest", word(options.accept_manifest));
+  if (options.jobs) add("--jobs", std::to_string(*options.jobs));
   if (options.force) text += " --force";
   if (options.dry_run) text += " --dry-run";
   return text;

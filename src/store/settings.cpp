@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 
 #include <unistd.h>
 
@@ -36,6 +37,17 @@ constexpr SettingRow k_rows[] = {
      "whether a toolkit that runs here with limits is refused, or activated with a warning", true},
     {"gate.mode", SettingType::word, "on", k_gate_mode_words, true,
      "whether a toolkit that does not run here is refused, only warned of, or not looked at", true, env_names::k_gate},
+    {"install.jobs",
+     SettingType::integer,
+     "0",
+     {},
+     false,
+     "how many components are unpacked at once; 0: one a core",
+     false,
+     {},
+     0,
+     256},
+    {"install.keep_archives", SettingType::boolean, "false", {}, false, "keep fetched archives in the cache"},
     {"mirror",
      SettingType::list,
      "",
@@ -43,6 +55,16 @@ constexpr SettingRow k_rows[] = {
      false,
      "base URLs or directories that releases are fetched from, tried in order"},
     {"network.allow_http", SettingType::boolean, "false", {}, false, "fetch over plain http from other machines too"},
+    {"network.idle_timeout",
+     SettingType::integer,
+     "30",
+     {},
+     false,
+     "seconds without a byte after which a download is tried anew",
+     false,
+     {},
+     1,
+     3600},
 };
 static_assert(std::is_sorted(std::begin(k_rows), std::end(k_rows),
                              [](const SettingRow& a, const SettingRow& b) { return a.key < b.key; }));
@@ -50,6 +72,7 @@ static_assert(std::is_sorted(std::begin(k_rows), std::end(k_rows),
 std::string expected(const SettingRow& row) {
   switch (row.type) {
     case SettingType::boolean: return "true or false";
+    case SettingType::integer: return fmt::format("a whole number from {} to {}", row.least, row.most);
     case SettingType::list: return "text, or a list of texts";
     case SettingType::word: break;
   }
@@ -79,12 +102,25 @@ std::string described(const Value& value) {
   return "a list";
 }
 
+// Of decimal digits alone.
+std::optional<std::int64_t> number_of(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 std::optional<std::vector<std::string>> texts_of(const SettingRow& row, const Value& value) {
+  if (const std::int64_t* number = value.as_integer())
+    return row.type == SettingType::integer ? std::optional(std::vector<std::string>{std::to_string(*number)})
+                                            : std::nullopt;
   if (const bool* boolean = value.as_bool())
     return row.type == SettingType::boolean ? std::optional(std::vector<std::string>{*boolean ? "true" : "false"})
                                             : std::nullopt;
   if (const std::string* text = value.as_string())
-    return row.type != SettingType::boolean ? std::optional(std::vector<std::string>{*text}) : std::nullopt;
+    return row.type == SettingType::word || row.type == SettingType::list
+               ? std::optional(std::vector<std::string>{*text})
+               : std::nullopt;
   const Value::Array* array = value.as_array();
   if (!array || row.type != SettingType::list) return std::nullopt;
   std::vector<std::string> texts;
@@ -230,6 +266,11 @@ Result<void> check_setting(const SettingRow& row, const SettingPlace& place, con
   if (row.type == SettingType::list) return {};
   if (values.size() != 1) return not_allowed(row, place, base::join(values, " "));
   const std::string& value = values.front();
+  if (row.type == SettingType::integer) {
+    const auto number = number_of(value);
+    if (!number || *number < row.least || *number > row.most) return not_allowed(row, place, value);
+    return {};
+  }
   const bool is_allowed =
       row.type == SettingType::boolean
           ? value == "true" || value == "false"
@@ -262,6 +303,8 @@ std::string variable_of(const SettingRow& row) {
 const SettingValue& Settings::operator[](std::string_view key) const {
   return m_values[static_cast<std::size_t>(find_setting(key) - k_rows)];
 }
+
+std::int64_t Settings::number(std::string_view key) const { return number_of(word(key)).value_or(0); }
 
 core::LibraryPath Settings::library_path() const {
   const std::string& value = word("env.library_path");

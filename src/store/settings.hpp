@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +16,7 @@
 
 namespace cudaenv::store {
 
-enum class SettingType { word, boolean, list };
+enum class SettingType { word, boolean, integer, list };
 
 // What the gate does with a toolkit that does not run here: refuse it, warn, or not look at all.
 enum class GateMode { on, warn, off };
@@ -30,6 +31,8 @@ struct SettingRow {
   std::string_view summary;
   bool is_protective = false;            // `words` go from strict to loose, and a project may only make it stricter
   std::string_view short_variable = {};  // a second name of its variable, which comes before the other
+  std::int64_t least = 0;                // integer: the range of what it may be, inclusive
+  std::int64_t most = 0;
 };
 
 std::span<const SettingRow> setting_rows();  // sorted by key
@@ -52,6 +55,7 @@ class Settings {
   const SettingValue& operator[](std::string_view key) const;
   const std::string& word(std::string_view key) const { return (*this)[key].values.front(); }
   bool is_on(std::string_view key) const { return word(key) == "true"; }
+  std::int64_t number(std::string_view key) const;
   const std::vector<std::string>& warnings() const { return m_warnings; }
 
   std::vector<std::string> mirrors() const { return (*this)["mirror"].values; }

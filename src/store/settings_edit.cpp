@@ -39,7 +39,7 @@ std::string toml_string(std::string_view text) {
 }
 
 std::string rendered(const SettingRow& row, const std::vector<std::string>& values) {
-  if (row.type == SettingType::boolean) return values.front();
+  if (row.type == SettingType::boolean || row.type == SettingType::integer) return values.front();
   if (values.size() == 1) return toml_string(values.front());
   std::vector<std::string> texts;
   for (const std::string& value : values) texts.push_back(toml_string(value));
@@ -180,6 +180,7 @@ std::optional<std::vector<std::string>> texts_at(const base::Value& file, const 
   const base::Value* value = table ? table->find(place.name) : nullptr;
   if (!value) return std::nullopt;
   if (const bool* boolean = value->as_bool()) return std::vector<std::string>{*boolean ? "true" : "false"};
+  if (const std::int64_t* number = value->as_integer()) return std::vector<std::string>{std::to_string(*number)};
   std::vector<std::string> texts;
   if (const std::string* text = value->as_string()) texts.push_back(*text);
   if (const base::Value::Array* array = value->as_array())

@@ -103,6 +103,16 @@ class Changing(ConfigTest):
         self.assertTrue(self.file.is_symlink())
         self.assertEqual(target.read_text(), '[env]\nlibrary_path = "none"\n')
 
+    def test_number(self):
+        self.assert_prints(self.config("get", "network.idle_timeout"), "30\n")
+        self.assert_set(["set", "network.idle_timeout", "3600"], "[network]\nidle_timeout = 3600\n")
+        self.assert_prints(self.config("get", "network.idle_timeout"), "3600\n")
+        self.assert_set(["set", "network.idle_timeout", "1"], "[network]\nidle_timeout = 1\n")
+        self.assert_prints(self.config("get", "network.idle_timeout", env={"CUDAENV_NETWORK_IDLE_TIMEOUT": "7"}), "7\n")
+        self.assert_fails(self.config("list", env={"CUDAENV_NETWORK_IDLE_TIMEOUT": "0"}), 2,
+                          'CUDAENV_NETWORK_IDLE_TIMEOUT: network.idle_timeout cannot be "0"',
+                          "try: unset CUDAENV_NETWORK_IDLE_TIMEOUT\n")
+
     def test_unknown_key(self):
         for action in (["get", "env.libary_path"], ["set", "env.libary_path", "none"], ["unset", "env.libary_path"]):
             self.assert_fails(self.config(*action), 2, 'there is no setting "env.libary_path"', "env.library_path\n")
@@ -114,6 +124,11 @@ class Changing(ConfigTest):
                           "expected one of none, shims, toolkit", "try: cudaenv config set env.library_path none")
         self.assert_fails(self.config("set", "env.library_path", "none", "shims"), 2, '"none shims"')
         self.assert_fails(self.config("set", "env.compiler_paths", "yes"), 2, "expected true or false")
+        for value in ("0", "3601", "-1", "+5", "5s", "1.5", "0x10", " 5", "", "99999999999999999999"):
+            self.assert_fails(self.config("set", "--", "network.idle_timeout", value), 2,
+                              f'network.idle_timeout cannot be "{value}"', "expected a whole number from 1 to 3600",
+                              "try: cudaenv config set network.idle_timeout 30")
+        self.assert_fails(self.config("set", "install.jobs", "1", "2"), 2, '"1 2"')
         self.assertFalse(self.file.exists())
 
     def test_read_only_root(self):
@@ -213,6 +228,13 @@ class Reading(ConfigTest):
                                  ("[env.library_path]\nx = 1\n", "env.library_path is a table", "set env.library_path none"),
                                  ("[env]\ncompiler_paths = 'true'\n", 'env.compiler_paths is the text "true"',
                                   "set env.compiler_paths false"),
+                                 ("network.idle_timeout = '30'\n", 'network.idle_timeout is the text "30"',
+                                  "set network.idle_timeout 30"),
+                                 ("network.idle_timeout = 30.0\n", "network.idle_timeout is the number 30",
+                                  "set network.idle_timeout 30"),
+                                 ("install.jobs = true\n", "install.jobs is true", "set install.jobs 0"),
+                                 ("install.keep_archives = 1\n", "install.keep_archives is the number 1",
+                                  "set install.keep_archives false"),
                                  ("mirror = ['/a', 1]\n", "mirror is a list that holds the number 1", "unset mirror")):
             self.box.write(self.file, text)
             self.assert_fails(self.config("list"), 2, f"{self.file}: {says}\n", "expected ", f"try: cudaenv config {hint}\n")
