@@ -79,6 +79,7 @@ void bind(CLI::App& app, PruneOptions& options) {
 void bind(CLI::App& app, VersionsOptions& options) {
   CLI::Option* bare = app.add_flag("--bare", options.bare, "names only, one a line");
   app.add_flag("--json", options.json, "one JSON document")->excludes(bare);
+  app.add_flag("--size", options.size, "what each takes on the disk, and shares with others")->excludes(bare);
 }
 
 void bind(CLI::App&, VersionOptions&) {}

@@ -31,6 +31,7 @@ struct UninstallOptions {
 struct VersionsOptions {
   bool bare = false;
   bool json = false;
+  bool size = false;
 };
 
 struct VerifyOptions {

@@ -49,7 +49,7 @@ constexpr CommandRow k_rows[] = {
     {"verify",    "",        "[VERSION...] [--all]",   "Compare installed toolkits with what was installed", make<VerifyOptions>, Visibility::shown, k_of_verify},
     {"prune",     "",        "[--dry-run]",            "Remove kept archives and what killed installs left, and tell how much that frees", make<PruneOptions>},
     {"adopt",     "",        "DIRECTORY [--name NAME]", "Register a toolkit that is on this machine already, without copying it", make<AdoptOptions>},
-    {"versions",  "list",    "[--bare | --json]",      "List installed toolkits, the selected one starred", make<VersionsOptions>},
+    {"versions",  "list",    "[--bare | --json] [--size]",   "List installed toolkits, the selected one starred", make<VersionsOptions>},
     {"version",   "current", "",                       "Show the selected toolkit and what selects it", make<VersionOptions>},
     {"local",     "",        "[SPEC]",                 "Show or set the toolkit of this directory (.cuda-version)", make<PinOptions>, Visibility::shown, k_of_local},
     {"pin",       "",        "[SPEC]",                 "Show or set the toolkit of this directory (.cuda-version)", make<PinOptions>, Visibility::hidden},
