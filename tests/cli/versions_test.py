@@ -309,5 +309,63 @@ class Printing(ProgramTest):
             self.assertIn(result.returncode, (0, 141))
 
 
+class Sizes(ProgramTest):
+    """`versions --size`."""
+
+    def setUp(self):
+        super().setUp()
+        self.large = self.box.write(self.old / "lib/large", b"x" * (1 << 20))
+
+    def sizes(self):
+        result = self.cudaenv("versions", "--size", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        document = json.loads(result.stdout)
+        return {toolkit["name"]: (toolkit["size"], toolkit["shared_size"]) for toolkit in document["versions"]}, document
+
+    def blocks(self, *tops):
+        """What the system says that these take, each file once."""
+        files = {(info.st_dev, info.st_ino): info.st_blocks * 512
+                 for top in tops for path in [top, *top.rglob("*")] for info in [path.lstat()]}
+        return sum(files.values())
+
+    def test_own_shared_and_in_all(self):
+        sizes, document = self.sizes()
+        self.assertEqual(sizes, {"12.4.1": (self.blocks(self.old), 0), "12.8.1": (self.blocks(self.new), 0)})
+        own, size = self.blocks(self.new), self.large.stat().st_blocks * 512
+        os.link(self.large, self.new / "bin/large")
+        os.link(self.large, self.new / "bin/again")
+        sizes, document = self.sizes()
+        self.assertEqual(sizes, {"12.4.1": (self.blocks(self.old) - size, size), "12.8.1": (own, size)})
+        self.assertEqual(document["total_size"], self.blocks(self.old, self.new))
+
+    def test_own_is_what_uninstalling_frees(self):
+        os.link(self.large, self.new / "bin/large")
+        before = self.blocks(self.box.root / "versions")
+        own = self.sizes()[0]["12.8.1"][0]
+        self.assertEqual(self.cudaenv("uninstall", "12.8.1").returncode, 0)
+        after = self.blocks(self.box.root / "versions")
+        self.assertLessEqual(abs(before - after - own), 4096)  # the directory of all may shrink as well
+
+    def test_in_words(self):
+        os.link(self.large, self.new / "large")
+        self.select("12.8")
+        adopted = self.box.tool("theirs/bin", "nvcc").parent.parent
+        self.box.write(adopted / "bin/nvcc.profile")
+        self.assertEqual(self.cudaenv("adopt", str(adopted), "--name", "theirs").returncode, 0)
+        lines = self.cudaenv("versions", "--size").stdout.decode().splitlines()
+        self.assertEqual(lines[0].split(), ["own", "shared"])
+        self.assertRegex(lines[1], r"^ +- +-    theirs -> ")
+        self.assertRegex(lines[2], r"^ +[\d.]+ k?B +1\.0 MB    12\.4\.1$")
+        self.assertRegex(lines[3], r"^ +[\d.]+ k?B +1\.0 MB  \* 12\.8\.1 \(set by ")
+        self.assertRegex(lines[4], r"^ +1\.\d MB +in all, each file once$")
+        self.assertEqual(self.sizes()[0]["theirs"], (None, None))
+
+    def test_only_when_asked_for(self):
+        document = json.loads(self.cudaenv("versions", "--json").stdout)
+        self.assertNotIn("size", document["versions"][0])
+        self.assertNotIn("total_size", document)
+        self.assert_fails(self.cudaenv("versions", "--size", "--bare"), 2, "excludes")
+
+
 if __name__ == "__main__":
     unittest.main()
