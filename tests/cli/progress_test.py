@@ -1,13 +1,18 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a person sees of an install under way: bars on a terminal, plain lines elsewhere."""
 
 import os
 import re
+import sys
 import time
 import unittest
+from pathlib import Path
 
-import redist
-from support.mirror import MirrorTest
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support.mirror import File, MirrorTest
 from support.sandbox import PROGRAM
 from support.screen import Screen, ScreenProgram
 
@@ -23,7 +28,7 @@ class OnATerminal(MirrorTest):
 
     def slow(self, size=100_000, rate=50_000):
         """A mirror from which libcublas takes two seconds."""
-        self.publish("12.8.1", "libcublas", {"lib/large": redist.File(os.urandom(size))})
+        self.publish("12.8.1", "libcublas", {"lib/large": File(os.urandom(size))})
         return self.serve(f"libcublas/*=slow:{rate}")
 
     def assert_clean(self, program, *, first, last):
