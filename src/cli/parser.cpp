@@ -42,7 +42,7 @@ void bind(CLI::App& app, InstallOptions& options) {
       ->type_name("RELEASE");
   app.add_option("--profile", options.profile, "which components")->type_name("minimal|default|full");
   list_option(app, "--with", options.with, "COMPONENT", "a further component");
-  list_option(app, "--without", options.without, "COMPONENT", "a component to leave out");
+  list_option(app, "--without", options.without, "PART", "a component to leave out, or \"static\" or \"samples\"");
   app.add_option("--platform", options.platform, "install for another kind of machine")
       ->type_name("linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le");
   app.add_option("--mirror", options.mirrors, "base URL or directory to fetch from (may be repeated)")

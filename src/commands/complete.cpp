@@ -13,6 +13,7 @@
 
 #include "base/text.hpp"
 #include "commands/run.hpp"
+#include "core/file_choice.hpp"
 #include "core/registry_lookup.hpp"
 #include "core/version_text.hpp"
 #include "registry/builtin.hpp"
@@ -80,6 +81,13 @@ Result<Candidates> components(const App&, const std::string&) {
   return candidates;
 }
 
+// What --without takes.
+Result<Candidates> parts(const App& app, const std::string& word) {
+  CUDAENV_TRY(candidates, components(app, word));
+  for (const core::FileGroup& group : core::file_groups()) candidates.emplace_back(group.word, group.summary);
+  return std::move(candidates);
+}
+
 Result<Candidates> tools(const App& app, const std::string&) {
   CUDAENV_TRY(toolkits, store::installed_toolkits(app.roots));
   std::map<std::string, std::string> having;
@@ -119,7 +127,7 @@ struct Kind {
 };
 
 constexpr Kind k_kinds[] = {{"spec", specs}, {"toolkit", toolkits}, {"release", releases}, {"component", components},
-                            {"tool", tools}, {"key", keys},         {"value", values}};
+                            {"part", parts}, {"tool", tools},       {"key", keys},         {"value", values}};
 
 const Kind* find_kind(std::string_view name) {
   const auto found =

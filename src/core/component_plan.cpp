@@ -7,11 +7,14 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "core/file_choice.hpp"
 #include "core/registry_lookup.hpp"
 #include "core/version_text.hpp"
 
 namespace cudaenv::core {
 namespace {
+
+constexpr std::string_view k_without = "--without";
 
 bool is_in_profile(const ComponentRow& row, Profile profile) {
   if (!is_in_full_profile(row.component_class)) return false;
@@ -60,6 +63,8 @@ class Planner {
                                                     to_text(m_release), base::escaped(m_platform)));
     std::vector<std::string_view> names;
     for (const Component& component : m_manifest.components) names.push_back(component.name);
+    if (option == k_without)
+      for (const FileGroup& group : file_groups()) names.push_back(group.word);
     const std::vector<std::string> near = base::did_you_mean(typed, names);
     return fail(ErrorKind::not_found,
                 fmt::format("CUDA {} has no component \"{}\"", to_text(m_release), base::escaped(typed)),
@@ -141,9 +146,10 @@ Result<ComponentPlan> plan_components(const Manifest& manifest, const Registry& 
   Planner planner(manifest, registry, release, platform);
   std::set<std::string> without;
   for (const std::string& typed : choice.without) {
+    if (find_file_group(typed)) continue;  // of files, not of components
     const std::string name = planner.name_here(typed);
     // Asking away what the release never had is no mistake where the registry knows it: one command for all releases.
-    if (!manifest.find(name) && !find_component(registry, name)) CUDAENV_CHECK(planner.require(typed, "--without"));
+    if (!manifest.find(name) && !find_component(registry, name)) CUDAENV_CHECK(planner.require(typed, k_without));
     without.insert(name);
   }
   for (const Component& component : manifest.components) {

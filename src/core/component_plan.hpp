@@ -28,7 +28,7 @@ std::optional<Profile> parse_profile(std::string_view text);
 struct ComponentChoice {
   Profile profile = Profile::standard;
   std::vector<std::string> with;     // more components, by name, of any class
-  std::vector<std::string> without;  // fewer
+  std::vector<std::string> without;  // fewer; and words for groups of files (core/file_choice.hpp)
 };
 
 struct PlannedComponent {

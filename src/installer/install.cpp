@@ -15,6 +15,7 @@
 #include "core/release_choice.hpp"
 #include "core/version_text.hpp"
 #include "installer/offer.hpp"
+#include "installer/plan_text.hpp"
 #include "installer/progress.hpp"
 #include "installer/retyped.hpp"
 #include "redist/installer.hpp"
@@ -194,14 +195,26 @@ Result<bool> is_done_already(const InstallOptions& options, App& app, const core
   return true;
 }
 
-void print_plan(App& app, const Wanted& wanted, const std::string& base) {
-  const core::ComponentPlan& plan = wanted.plan;
+// Receipts of the toolkits that files can be shared with.
+Result<std::vector<store::Receipt>> receipts_in(const App& app) {
+  CUDAENV_TRY(toolkits, store::installed_toolkits(app.roots));
+  std::vector<store::Receipt> receipts;
+  for (const store::Toolkit& toolkit : toolkits) {
+    if (toolkit.is_shared || toolkit.adopted_from) continue;
+    if (auto receipt = store::read_receipt(toolkit.directory)) receipts.push_back(std::move(*receipt));  // else: no help
+  }
+  return receipts;
+}
+
+Result<void> print_plan(App& app, const Wanted& wanted, const std::string& base) {
+  CUDAENV_TRY(receipts, receipts_in(app));
+  const store::Root& root = app.roots.own;
+  const auto is_kept = [&](const std::string& digest) { return base::path_exists(root.cached_archives() / digest); };
+  CUDAENV_TRY(free, base::free_space(root.versions()));
   app.output.data(fmt::format("CUDA {} for {} from {}\n", core::to_text(wanted.release), wanted.platform, base));
-  for (const core::PlannedComponent& planned : plan.components)
-    app.output.data(fmt::format("  {:<24} {:<14} {:>10}\n", planned.component->name,
-                                base::escaped(planned.component->version), base::human_size(planned.archive.size)));
-  app.output.data(fmt::format("  {:<24} {:<14} {:>10}\n", fmt::format("{} components", plan.components.size()), "",
-                              base::human_size(plan.download_size())));
+  app.output.data(installer::plan_text(installer::summarize(wanted.plan, wanted.choice.without, receipts, is_kept),
+                                       root.versions(), free));
+  return {};
 }
 
 // What may come as a surprise of what is not installed.
@@ -269,7 +282,7 @@ Result<ExitCode> install(const InstallOptions& typed_options, App& app, std::vec
   if (!offer.manifest.warning.empty()) app.output.warning(offer.manifest.warning);
   CUDAENV_TRY(options, completed(typed_options, app, offer.release));
   CUDAENV_TRY(wanted, wanted_of(options, app, offer));
-  if (options.dry_run) print_plan(app, wanted, sources.front().location.shown());
+  if (options.dry_run) CUDAENV_CHECK(print_plan(app, wanted, sources.front().location.shown()));
   CUDAENV_TRY(done, options.dry_run ? true : is_done_already(options, app, wanted.release, &wanted));
   if (done && !options.dry_run) return ExitCode::done;
   tell_left_out(app, wanted);

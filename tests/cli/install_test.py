@@ -345,17 +345,31 @@ class DryRun(MirrorTest):
             result = self.install("12.8", "--dry-run")
         lines = result.stdout.splitlines()
         self.assertEqual(lines[0], f"CUDA 12.8.1 for {PLATFORM} from {server.url}/")
-        names = [line.split()[0] for line in lines[1:-1]]
+        self.assertEqual(lines[1].split(), ["download", "unpacked"])
+        names = [line.split()[0] for line in lines[2:-2]]
         self.assertIn("cuda_nvcc", names)
         self.assertEqual(names, sorted(names))
-        self.assertRegex(lines[-1], rf"^  {len(names)} components +[\d.]+ kB$")
-        for line in lines[1:]:
-            self.assertRegex(line, r"\d k?B$")
+        for line in lines[2:-2]:
+            self.assertRegex(line, r"^  \w+ +[\d.]+ +[\d.]+ k?B +about [\d.]+ k?B$")
+        self.assertRegex(lines[-2], rf"^  {len(names)} components +[\d.]+ kB +about [\d.]+ kB$")
+        self.assertRegex(lines[-1], rf"^free in {self.box.root}/versions: [\d.]+ [MGT]B$")
         self.assertFalse([request for request in server.requests if "archive" in request])
 
     def test_of_what_is_installed(self):
         self.install("12.8.1")
-        self.assertIn("cuda_nvcc", self.install("12.8.1", "--dry-run").stdout)
+        lines = self.install("12.8.1", "--dry-run").stdout.splitlines()
+        self.assertRegex("\n".join(lines), r"  cuda_nvcc +[\d.]+ +shared +[\d.]+ k?B\n")
+        self.assertRegex(lines[-3], r"^  13 components +0 B +0 B$")
+        self.assertRegex(lines[-2], r"^shared with toolkits that are installed: [\d.]+ k?B$")
+
+    def test_of_archives_that_are_here(self):
+        entry = self.manifest("12.8.1")["libcublas"][PLATFORM]
+        self.box.write(self.box.root / "cache/archives" / entry["sha256"], "x")
+        self.assertRegex(self.install("12.8.1", "--dry-run").stdout, r"  libcublas +[\d.]+ +kept +about ")
+
+    def test_groups_of_files(self):
+        self.assertIn("13 components", self.install("12.8.1", "--dry-run", "--without", "static,samples").stdout)
+        self.fails(3, "install", "12.8.1", "--without", "statik", says="try: cudaenv install 12.8.1 --without static")
 
 
 if __name__ == "__main__":

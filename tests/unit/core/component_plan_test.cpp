@@ -261,6 +261,29 @@ INSTANTIATE_TEST_SUITE_P(Rows, Variant, testing::ValuesIn(k_variant_rows), test:
 
 // --- The plan as a whole ---
 
+TEST(ComponentPlan, words_for_files_leave_out_no_component) {
+  const Manifest manifest = test::sample_manifest("12.8.1");
+  const Version release{12, 8, 1};
+  const auto all = plan_components(manifest, registry::builtin(), release, "linux-x86_64", {k_minimal, {}, {}});
+  const auto plan = plan_components(manifest, registry::builtin(), release, "linux-x86_64",
+                                    {k_minimal, {}, {"static", "cuda_cccl", "samples"}});
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(names_of(*plan), (Names{"cuda_cudart", "cuda_nvcc"}));
+  EXPECT_EQ(names_of(*all).size(), 3u);
+  for (const auto& [needed, by] : plan->unmet) EXPECT_EQ(needed, "cuda_cccl");
+}
+
+TEST(ComponentPlan, words_for_files_may_have_been_meant) {
+  const Manifest manifest = test::sample_manifest("12.8.1");
+  const auto plan = [&](const ComponentChoice& choice) {
+    return plan_components(manifest, registry::builtin(), Version{12, 8, 1}, "linux-x86_64", choice);
+  };
+  EXPECT_EQ(plan({k_minimal, {}, {"sttaic"}}).error().hint, "cudaenv install 12.8.1 --without static");
+  EXPECT_EQ(plan({k_minimal, {}, {"sample"}}).error().hint, "cudaenv install 12.8.1 --without samples");
+  EXPECT_EQ(plan({k_minimal, {"static"}, {}}).error().kind, ErrorKind::not_found);
+  EXPECT_EQ(plan({k_minimal, {"sttaic"}, {}}).error().hint, "cudaenv install 12.8.1 --profile full --dry-run");
+}
+
 TEST(ComponentPlan, unknown_components_are_told_and_left_out) {
   const Manifest manifest = test::sample_manifest("12.8.1");
   ComponentChoice choice{k_full, {}, {}};
