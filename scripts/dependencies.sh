@@ -7,7 +7,7 @@ set -eu
 purpose=${1:-build}
 
 if command -v apt-get >/dev/null 2>&1; then
-  packages="g++ cmake ninja-build libcurl4-openssl-dev libarchive-dev libssl-dev libtomlplusplus-dev libcli11-dev
+  packages="g++ cmake ninja-build libcurl4-openssl-dev libarchive-dev liblzma-dev libssl-dev libtomlplusplus-dev libcli11-dev
     nlohmann-json3-dev libexpected-dev libfmt-dev ca-certificates python3"
   # For a mirror of real toolkits.
   [ "$purpose" = build ] || packages="$packages python3-pip xz-utils"
@@ -21,7 +21,7 @@ if command -v apt-get >/dev/null 2>&1; then
   install_packages() { DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends "$@"; }
   refresh() { $as_root apt-get update -q; }
 elif command -v dnf >/dev/null 2>&1; then
-  packages="gcc-c++ cmake ninja-build libcurl-devel libarchive-devel openssl-devel tomlplusplus-devel cli11-devel
+  packages="gcc-c++ cmake ninja-build libcurl-devel libarchive-devel xz-devel openssl-devel tomlplusplus-devel cli11-devel
     json-devel expected-devel fmt-devel libstdc++-static glibc-static ca-certificates python3"
   [ "$purpose" = build ] || packages="$packages python3-pip xz"
   [ "$purpose" != test ] ||

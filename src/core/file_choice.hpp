@@ -25,6 +25,8 @@ class FileChoice {
   // Whether the file or link at that path, below the toolkit, is left out.
   bool leaves_out(std::string_view path) const;
   bool leaves_out_any() const { return m_groups != 0; }
+  // Whether whatever this leaves out is left out by the other one too.
+  bool is_within(const FileChoice& other) const { return (m_groups & ~other.m_groups) == 0; }
   friend bool operator==(const FileChoice&, const FileChoice&) = default;
 
  private:

@@ -12,6 +12,9 @@
 
 namespace cudaenv::core {
 
+// Changes with where files go, so that nothing is taken over from a tree that was laid out otherwise.
+inline constexpr int k_layout = 1;
+
 // Where a file of an archive goes in the toolkit. Archives are laid out for themselves (lib, pkg-config, LICENSE at
 // the top); a toolkit has one lib, one place for .pc files and one licence a component.
 // A driver-class component stays in extras/<component>, so that its libcuda is never beside the toolkit's libraries.

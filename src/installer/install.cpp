@@ -35,12 +35,13 @@ Result<std::vector<redist::Source>> open_sources(const InstallOptions& options, 
                                                  const App& app) {
   std::vector<std::string> texts = options.mirrors.empty() ? settings.mirrors() : options.mirrors;
   if (texts.empty()) texts.emplace_back(redist::k_nvidia_base);
-  const auto plain_http =
-      settings.is_on("network.allow_http") ? redist::PlainHttp::everywhere : redist::PlainHttp::on_loopback;
+  redist::SourceOptions how;
+  if (settings.is_on("network.allow_http")) how.plain_http = redist::PlainHttp::everywhere;
+  how.idle_timeout = std::chrono::seconds(settings.number("network.idle_timeout"));
   CUDAENV_TRY(here, base::working_directory(app.environment));
   std::vector<redist::Source> sources;
   for (const std::string& text : texts) {
-    CUDAENV_TRY(source, redist::open_source(text, plain_http, here));
+    CUDAENV_TRY(source, redist::open_source(text, how, here));
     sources.push_back(std::move(source));
   }
   return sources;
@@ -247,8 +248,18 @@ void remove_replaced(store::Staging replaced, const std::string& name, App& app)
   }
 }
 
-Result<redist::InstallOutcome> carry_out(const InstallOptions& options, App& app, const Wanted& wanted,
-                                         std::vector<redist::Source> sources, const std::string& manifest_sha256) {
+// What, how much, how long, how much of it was here.
+std::string installed_text(const std::string& name, const redist::InstallOutcome& outcome, double seconds) {
+  std::string text = fmt::format("installed CUDA {}: {} in {} files, {:.1f} s", name,
+                                 base::human_size(outcome.installed_size), outcome.file_count, seconds);
+  text += fmt::format("; {} fetched", base::human_size(outcome.fetched));
+  if (outcome.shared_size > 0) text += fmt::format(", {} shared", base::human_size(outcome.shared_size));
+  return text;
+}
+
+Result<redist::InstallOutcome> carry_out(const InstallOptions& options, App& app, const store::Settings& settings,
+                                         const Wanted& wanted, std::vector<redist::Source> sources,
+                                         const std::string& manifest_sha256) {
   const std::string name = core::to_text(wanted.release);
   const core::ComponentPlan& plan = wanted.plan;
   app.output.note(fmt::format("installing CUDA {} for {}: {} components, {} to fetch from {}", name, wanted.platform,
@@ -256,22 +267,28 @@ Result<redist::InstallOutcome> carry_out(const InstallOptions& options, App& app
                               sources.front().location.shown()));
   app.output.note(fmt::format("NVIDIA's licence applies to what is fetched: {}", k_licence));
   const auto start = std::chrono::steady_clock::now();
+  redist::InstallRequest request;
+  request.release = wanted.release;
+  request.platform = wanted.platform;
+  request.choice = wanted.choice;
+  request.manifest_sha256 = manifest_sha256;
+  request.replace = options.force;
+  request.jobs = options.jobs.value_or(static_cast<unsigned>(settings.number("install.jobs")));
+  request.keeps_archives = settings.is_on("install.keep_archives");
+  request.command = retyped(options, name);
   installer::Progress progress(app.output, plan);
-  auto outcome = redist::install(
-      std::move(sources), plan,
-      {wanted.release, wanted.platform, wanted.choice, manifest_sha256, options.force, retyped(options, name)},
-      app.roots.own, progress);
+  auto outcome = redist::install(std::move(sources), plan, request, app.roots.own, progress);
   if (!outcome && outcome.error().kind == ErrorKind::interrupted)
-    return fail(std::move(outcome).error().during("nothing was changed"));
-  if (outcome && !outcome->found)
-    app.output.note(fmt::format("installed CUDA {}: {} in {} files, {:.1f} s", name,
-                                base::human_size(outcome->installed_size), outcome->file_count,
-                                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
+    return fail(std::move(outcome).error().during("nothing was installed"));
+  if (outcome && !outcome->found) {
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    app.output.note(installed_text(name, *outcome, taken.count()));
+  }
   return outcome;
 }
 
-Result<ExitCode> install(const InstallOptions& typed_options, App& app, std::vector<redist::Source> sources,
-                         const core::Spec& spec, std::string_view typed) {
+Result<ExitCode> install(const InstallOptions& typed_options, App& app, const store::Settings& settings,
+                         std::vector<redist::Source> sources, const core::Spec& spec, std::string_view typed) {
   const core::MachineFacts* machine = nullptr;
   if (spec.kind == core::SpecKind::automatic && typed_options.platform.empty()) {
     CUDAENV_TRY(facts, app.machine.facts(Asking::anew));
@@ -294,7 +311,7 @@ Result<ExitCode> install(const InstallOptions& typed_options, App& app, std::vec
   if (options.dry_run) return ExitCode::done;
 
   const std::string name = core::to_text(wanted.release);
-  CUDAENV_TRY(outcome, carry_out(options, app, wanted, std::move(sources), offer.manifest.sha256));
+  CUDAENV_TRY(outcome, carry_out(options, app, settings, wanted, std::move(sources), offer.manifest.sha256));
   if (outcome.found) {
     CUDAENV_CHECK(check_installed(options, *outcome.found, wanted));
     tell_installed(app, name, false);
@@ -321,7 +338,7 @@ Result<ExitCode> install_or_list(const InstallOptions& options, App& app, std::s
     if (done) return ExitCode::done;
   }
   CUDAENV_TRY(sources, open_sources(options, settings, app));
-  return install(options, app, std::move(sources), *wanted, text);
+  return install(options, app, settings, std::move(sources), *wanted, text);
 }
 
 }  // namespace

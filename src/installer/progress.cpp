@@ -41,6 +41,11 @@ void Progress::progressed(const redist::InstallProgress& progress) {
   m_output.redraw(bars(progress, m_received.per_second(), m_unpacked.per_second(), m_output.terminal_size()));
 }
 
+void Progress::stopping() {
+  m_output.clear_drawn();
+  m_output.waiting("stopping; the next run resumes where this one was");
+}
+
 void Progress::finished(const core::PlannedComponent& component, redist::ComponentOrigin origin) {
   ++m_finished;
   if (m_is_live) return;

@@ -19,6 +19,7 @@ class Progress : public redist::InstallObserver {
   void switching(const Error& reason) override;
   void progressed(const redist::InstallProgress& progress) override;
   void finished(const core::PlannedComponent& component, redist::ComponentOrigin origin) override;
+  void stopping() override;
 
  private:
   base::Output& m_output;

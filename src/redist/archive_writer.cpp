@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "redist/file_bank.hpp"
 #include "redist/member_path.hpp"
 
 // Nothing here takes a path of more than one part to the kernel: each directory is opened from the one above it,
@@ -46,10 +47,10 @@ constexpr std::string_view k_twice = "is in the archive twice";
 
 }  // namespace
 
-Result<TreeWriter> TreeWriter::open(const base::Path& directory) {
+Result<TreeWriter> TreeWriter::open(const base::Path& directory, const FileBank* bank) {
   base::Fd root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root) return fail(base::file_error("unpack into", directory, errno));
-  return TreeWriter(directory, std::move(root));
+  return TreeWriter(directory, std::move(root), bank);
 }
 
 Error TreeWriter::failure(std::string_view action, const std::string& path, int system_error) const {
@@ -166,11 +167,26 @@ Result<void> TreeWriter::end_file(FileInProgress file, mode_t mode, const std::o
   if (last < 0 || ::close(last) != 0) return fail(failure("write", file.path, errno));
   std::string digest = file.digest.finish();
   if (digest.empty()) return fail(ErrorKind::internal, "the crypto library cannot compute SHA-256");
-  record({.type = EntryType::file,
-          .path = std::move(file.path),
-          .mode = kept,
-          .size = file.size,
-          .sha256 = std::move(digest)});
+  UnpackedEntry entry{.type = EntryType::file,
+                      .path = std::move(file.path),
+                      .mode = kept,
+                      .size = file.size,
+                      .sha256 = std::move(digest)};
+  if (m_bank && !m_bank->is_empty()) CUDAENV_CHECK(share(entry));
+  record(std::move(entry));
+  return {};
+}
+
+// Puts a file that is on the disk already in the place of the one that was just written, before that gets there.
+Result<void> TreeWriter::share(const UnpackedEntry& entry) {
+  CUDAENV_TRY(parent, open_directory(parent_of(entry.path)));
+  const std::string beside = fmt::format(".share-{}", m_entries.size());
+  if (!m_bank->link_file(entry.sha256, entry.size, entry.mode, *parent, beside.c_str())) {
+    ::unlinkat(*parent, beside.c_str(), 0);  // the beginning of a copy, at most
+    return {};
+  }
+  if (::renameat(*parent, beside.c_str(), *parent, name_of(entry.path)) != 0)
+    return fail(failure("replace", entry.path, errno));
   return {};
 }
 

@@ -21,6 +21,8 @@
 
 namespace cudaenv::redist {
 
+class FileBank;
+
 // A file that is being written; made by TreeWriter::begin_file, ended by TreeWriter::end_file.
 struct FileInProgress {
   std::string path;  // relative to the prefix
@@ -34,7 +36,8 @@ struct FileInProgress {
 // member's name ("is in the archive twice"); ErrorKind::filesystem otherwise, naming the path.
 class TreeWriter {
  public:
-  [[nodiscard]] static Result<TreeWriter> open(const base::Path& directory);
+  // `bank`, which may be null: a file that it has is linked in the place of the one that was written.
+  [[nodiscard]] static Result<TreeWriter> open(const base::Path& directory, const FileBank* bank);
 
   // One that is there already is fine.
   [[nodiscard]] Result<void> make_directory(const std::string& path);
@@ -54,7 +57,8 @@ class TreeWriter {
   [[nodiscard]] Result<std::vector<UnpackedEntry>> finish() &&;
 
  private:
-  TreeWriter(base::Path directory, base::Fd root) : m_directory(std::move(directory)), m_root(std::move(root)) {}
+  TreeWriter(base::Path directory, base::Fd root, const FileBank* bank)
+      : m_directory(std::move(directory)), m_root(std::move(root)), m_bank(bank) {}
 
   // A link whose target passes through directories that must be real ones (check_link_target).
   struct Passage {
@@ -63,12 +67,14 @@ class TreeWriter {
   };
 
   Result<base::Fd> open_directory(std::string_view path);
+  Result<void> share(const UnpackedEntry& entry);
   Error failure(std::string_view action, const std::string& path, int system_error) const;
   void record(UnpackedEntry entry);
   const UnpackedEntry* find(const std::string& path) const;
 
   base::Path m_directory;  // for messages only
   base::Fd m_root;
+  const FileBank* m_bank;
   std::vector<UnpackedEntry> m_entries;
   std::unordered_map<std::string, std::size_t> m_places;  // path -> index in m_entries
   std::vector<Passage> m_passages;

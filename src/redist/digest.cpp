@@ -2,8 +2,14 @@
 #include "redist/digest.hpp"
 
 #include <array>
+#include <cerrno>
+#include <vector>
+
+#include <unistd.h>
 
 #include <openssl/evp.h>
+
+#include "redist/read_bytes.hpp"
 
 namespace cudaenv::redist {
 namespace {
@@ -50,6 +56,20 @@ std::string sha256_of(std::string_view bytes) {
   Sha256 digest;
   digest.update(bytes);
   return digest.finish();
+}
+
+std::string digest_of_file(int fd, const std::function<bool()>& keep_going) {
+  std::vector<char> block(k_block_size);
+  Sha256 digest;
+  for (off_t at = 0;;) {
+    if (keep_going && !keep_going()) return {};
+    const ssize_t got = ::pread(fd, block.data(), block.size(), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return {};
+    if (got == 0) return digest.finish();
+    digest.update(std::string_view(block.data(), static_cast<std::size_t>(got)));
+    at += got;
+  }
 }
 
 }  // namespace cudaenv::redist

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,5 +27,9 @@ class Sha256 {
 };
 
 std::string sha256_of(std::string_view bytes);
+
+// Of an open file, from its beginning. Empty, so that it equals no digest, if the file cannot be read to its end or
+// `keep_going`, which may be nothing, says no.
+std::string digest_of_file(int fd, const std::function<bool()>& keep_going);
 
 }  // namespace cudaenv::redist

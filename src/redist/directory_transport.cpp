@@ -32,13 +32,11 @@ class DirectoryTransport final : public Transport {
 
   Result<std::string> text(std::string_view relative, std::uint64_t most) override;
   Result<std::vector<std::string>> index() override;
-  Result<void> stream(std::string_view relative, std::uint64_t size, const Sink& sink,
-                      const Progress& progress) override;
+  Result<std::optional<base::Fd>> open(std::string_view relative, std::uint64_t size) override;
+  void begin(std::string_view relative, std::uint64_t size, std::shared_ptr<Body> body) override;
 
  private:
-  Result<OpenFile> open(std::string_view relative) const;
-  // All of a file of `size` bytes; a file that grows or shrinks meanwhile is ErrorKind::integrity.
-  Result<void> copy(std::string_view relative, const OpenFile& file, const Sink& sink, const Progress& progress) const;
+  Result<OpenFile> open_file(std::string_view relative) const;
   tl::unexpected<Error> wrong(std::string_view relative, std::string_view what) const {
     return fail(ErrorKind::integrity, fmt::format("{} {}", m_location.shown(relative), what));
   }
@@ -48,7 +46,7 @@ class DirectoryTransport final : public Transport {
 };
 
 // A mirror may hold what it likes: a FIFO must not block, a directory is no archive.
-Result<OpenFile> DirectoryTransport::open(std::string_view relative) const {
+Result<OpenFile> DirectoryTransport::open_file(std::string_view relative) const {
   const base::Path path = m_location.resource(relative);
   OpenFile file{base::Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)), 0};
   if (!file.fd && (errno == ENOENT || errno == ENOTDIR))
@@ -61,34 +59,22 @@ Result<OpenFile> DirectoryTransport::open(std::string_view relative) const {
   return file;
 }
 
-Result<void> DirectoryTransport::copy(std::string_view relative, const OpenFile& file, const Sink& sink,
-                                      const Progress& progress) const {
-  std::string block(static_cast<std::size_t>(std::min<std::uint64_t>(k_block_size, file.size + 1)), '\0');
-  std::uint64_t received = 0;
-  while (true) {
-    if ((progress && !progress(received)) || (m_options.keep_going && !m_options.keep_going()))
+Result<std::string> DirectoryTransport::text(std::string_view relative, std::uint64_t most) {
+  CUDAENV_TRY(file, open_file(relative));
+  if (file.size > most) return wrong(relative, fmt::format("is larger than {}", base::human_size(most)));
+  std::string body(static_cast<std::size_t>(file.size) + 1, '\0');  // one more, to see it grow
+  std::size_t received = 0;
+  while (received < body.size()) {
+    if (m_options.keep_going && !m_options.keep_going())
       return fail(ErrorKind::interrupted, fmt::format("interrupted while reading {}", m_location.shown(relative)));
-    const ssize_t got = ::read(*file.fd, block.data(), block.size());
+    const ssize_t got = ::read(*file.fd, body.data() + received, std::min(body.size() - received, k_block_size));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(base::file_error("read", m_location.resource(relative), errno));
     if (got == 0) break;
-    received += static_cast<std::uint64_t>(got);
-    if (received > file.size) break;
-    CUDAENV_CHECK(sink(std::string_view(block).substr(0, static_cast<std::size_t>(got))));
+    received += static_cast<std::size_t>(got);
   }
   if (received != file.size) return wrong(relative, "changed while it was read");
-  return {};
-}
-
-Result<std::string> DirectoryTransport::text(std::string_view relative, std::uint64_t most) {
-  CUDAENV_TRY(file, open(relative));
-  if (file.size > most) return wrong(relative, fmt::format("is larger than {}", base::human_size(most)));
-  std::string body;
-  const Sink sink = [&body](std::string_view bytes) -> Result<void> {
-    body += bytes;
-    return {};
-  };
-  CUDAENV_CHECK(copy(relative, file, sink, {}));
+  body.resize(received);
   return body;
 }
 
@@ -98,11 +84,14 @@ Result<std::vector<std::string>> DirectoryTransport::index() {
   return base::list_directory(m_location.directory);
 }
 
-Result<void> DirectoryTransport::stream(std::string_view relative, std::uint64_t size, const Sink& sink,
-                                        const Progress& progress) {
-  CUDAENV_TRY(file, open(relative));
+Result<std::optional<base::Fd>> DirectoryTransport::open(std::string_view relative, std::uint64_t size) {
+  CUDAENV_TRY(file, open_file(relative));
   if (file.size != size) return wrong(relative, fmt::format("has {} bytes, {} were expected", file.size, size));
-  return copy(relative, file, sink, progress);
+  return std::optional(std::move(file.fd));
+}
+
+void DirectoryTransport::begin(std::string_view relative, std::uint64_t, std::shared_ptr<Body> body) {
+  body->end(fail(ErrorKind::internal, fmt::format("{} does not come over a network", m_location.shown(relative))));
 }
 
 }  // namespace

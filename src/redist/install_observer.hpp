@@ -39,6 +39,7 @@ class InstallObserver {
   virtual void switching(const Error& reason) = 0;  // an archive is taken from the next base because of this
   virtual void progressed(const InstallProgress& progress) = 0;  // some ten times a second
   virtual void finished(const core::PlannedComponent& component, ComponentOrigin origin) = 0;
+  virtual void stopping() = 0;  // asked to end: what is half done is removed now
 };
 
 }  // namespace cudaenv::redist

@@ -2,8 +2,12 @@
 #include "redist/installer.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <functional>
+#include <numeric>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,17 +18,23 @@
 
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
+#include "core/file_choice.hpp"
+#include "core/layout.hpp"
 #include "core/platform.hpp"
 #include "core/selection_types.hpp"
 #include "core/version_text.hpp"
-#include "redist/archive.hpp"
+#include "redist/archive_stream.hpp"
+#include "redist/carry_over.hpp"
+#include "redist/component_jobs.hpp"
+#include "redist/file_bank.hpp"
 #include "redist/merge.hpp"
 #include "store/staging.hpp"
 #include "store/toolkits.hpp"
 
-// In the order of what may fail most cheaply: lock, room, then for each component download, check, unpack, merge; then
-// the layout, the receipt, one sync of the file system, one rename. Everything until then happens in a staging
-// directory that goes with this process.
+// In the order of what may fail most cheaply: lock, room, then the components, several at once (component_jobs.hpp),
+// each merged as it gets ready; then the layout, the receipt, one sync of the file system, one rename. Everything until
+// then happens in a staging directory that goes with this process. Archives are kept until the end, so that whoever is
+// killed need not fetch them again, unless there is no room for that.
 
 namespace cudaenv::redist {
 namespace {
@@ -32,21 +42,37 @@ namespace {
 // A lower bound on how much larger a toolkit is than its archives: xz packs its libraries to a third or less (measured:
 // 3.1 for a compiler packed at the lowest level). Refusing what would have fitted is worse than failing later.
 constexpr std::uint64_t k_least_unpack_factor = 3;
-constexpr std::chrono::milliseconds k_between_snapshots{100};
 
-using Clock = std::chrono::steady_clock;
+unsigned jobs_of(const InstallRequest& request) {
+  return request.jobs > 0 ? request.jobs : std::max(1u, std::thread::hardware_concurrency());
+}
 
-Result<void> check_room(const core::ComponentPlan& plan, const InstallRequest& request, const store::Root& root) {
-  std::uint64_t largest = 0;
-  for (const core::PlannedComponent& planned : plan.components) largest = std::max(largest, planned.archive.size);
-  const std::uint64_t needed = largest + plan.download_size() * k_least_unpack_factor;
+struct Room {
+  std::uint64_t needed;          // bytes, at least
+  std::uint64_t needed_to_keep;  // archives too, until the end
+  std::uint64_t free;
+};
+
+Result<Room> room_for(const core::ComponentPlan& plan, const FileBank& bank, const core::FileChoice& choice,
+                      const InstallRequest& request, const store::Root& root) {
+  std::vector<std::uint64_t> sizes;
+  for (const core::PlannedComponent& planned : plan.components)
+    if (!bank.component(planned.archive.sha256, planned.component->name, choice)) sizes.push_back(planned.archive.size);
+  std::sort(sizes.rbegin(), sizes.rend());
+  const std::uint64_t all = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+  sizes.resize(std::min<std::size_t>(sizes.size(), 2 * jobs_of(request)));
+  const std::uint64_t at_once = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
   CUDAENV_TRY(free, base::free_space(root.versions()));
-  if (free >= needed) return {};
+  return Room{all * k_least_unpack_factor + at_once, all * k_least_unpack_factor + all, free};
+}
+
+Result<void> check_room(const Room& room, const InstallRequest& request, const store::Root& root) {
+  if (room.free >= room.needed) return {};
   return fail(ErrorKind::filesystem, fmt::format("not enough space in {}", base::escaped(root.versions().native())),
               request.choice.profile == core::Profile::minimal
                   ? "export CUDAENV_ROOT=DIRECTORY"
                   : fmt::format("cudaenv install {} --profile minimal", core::to_text(request.release)),
-              {fmt::format("needed: at least {}, free: {}", base::human_size(needed), base::human_size(free)),
+              {fmt::format("needed: at least {}, free: {}", base::human_size(room.needed), base::human_size(room.free)),
                "a smaller profile needs less; CUDAENV_ROOT names another place"});
 }
 
@@ -68,110 +94,104 @@ Result<void> make_directory(const base::Path& path) {
 class Installation {
  public:
   Installation(std::vector<Source> sources, const core::ComponentPlan& plan, const InstallRequest& request,
-               const base::Path& staging, InstallObserver& observer)
+               const store::Root& root, const base::Path& staging, InstallObserver& observer)
       : m_sources(std::move(sources)),
         m_base(m_sources.front().location.shown()),
         m_plan(plan),
         m_request(request),
+        m_root(root),
         m_staging(staging),
         m_tree(staging / "toolkit"),
         m_observer(observer),
-        m_merger(m_tree, core::target_directory(request.platform), request.command) {
-    m_progress.count = plan.components.size();
-    m_progress.to_fetch = m_progress.total = plan.download_size();
-  }
+        m_choice(request.choice.without),
+        m_bank(root, request.release, request.platform,
+               request.extends ? FileBank::OwnFiles::as_they_are : FileBank::OwnFiles::read_first, keep_going()),
+        m_fetcher(m_sources, {[this](const Source& source) { return is_alike(source); }, keep_going()}),
+        m_merger(m_tree, core::target_directory(request.platform), request.command) {}
 
   // Leaves the finished tree, receipt included, at tree().
   Result<InstallOutcome> build() {
+    CUDAENV_TRY(room, room_for(m_plan, m_bank, m_choice, m_request, m_root));
+    CUDAENV_CHECK(check_room(room, m_request, m_root));
     for (const base::Path& directory : {m_tree, m_staging / "archives", m_staging / "unpacked"})
       CUDAENV_CHECK(make_directory(directory));
-    for (const core::PlannedComponent& planned : m_plan.components) CUDAENV_CHECK(add(planned));
+    InstallOutcome outcome;
+    CUDAENV_TRY(fetched, add_components(room.free >= room.needed_to_keep));
+    outcome.fetched = fetched;
     const bool expects_compiler = m_plan.find("cuda_nvcc") && m_request.choice.without.empty();
     CUDAENV_CHECK(m_merger.finish(m_request.release, m_plan,
                                   expects_compiler ? TreeMerger::ExpectCompiler::yes : TreeMerger::ExpectCompiler::no));
     const store::Receipt receipt = make_receipt();
-    InstallOutcome outcome;
     outcome.file_count = receipt.files.size();
     for (const store::ReceiptFile& file : receipt.files) outcome.installed_size += file.size;
     CUDAENV_CHECK(base::write_file(m_tree / core::k_receipt_name, to_json(receipt), 0644, base::Durable::no));
+    if (m_request.extends) CUDAENV_CHECK(carry_over(m_root.toolkit(core::to_text(m_request.release)), m_tree));
+    CUDAENV_TRY(shared, shared_size(receipt));
+    outcome.shared_size = shared;
     CUDAENV_CHECK(sync_file_system(m_tree));
     return outcome;
+  }
+
+  // What was fetched has done its duty.
+  void remove_archives() const {
+    if (m_request.keeps_archives) return;
+    for (const core::PlannedComponent& planned : m_plan.components)
+      ::unlink((cache() / planned.archive.sha256).c_str());
+    ::rmdir(cache().c_str());  // if nothing else is there
+    ::rmdir(cache().parent_path().c_str());
   }
 
   const base::Path& tree() const { return m_tree; }
 
  private:
-  Result<void> add(const core::PlannedComponent& planned) {
-    const std::string& name = planned.component->name;
-    // In a directory each, so that no name out of a manifest meets one of ours.
-    const base::Path archive = m_staging / "archives" / base::Path(planned.archive.relative_path).filename();
-    const base::Path unpacked = m_staging / "unpacked" / name;
-    m_progress.running = {{&planned}};
-    tell();
-    CUDAENV_CHECK(fetch(planned, archive));
-    tell();
-    CUDAENV_CHECK(make_directory(unpacked));
-    CUDAENV_TRY(entries, unpack(archive, unpacked, [] { return !base::is_interrupted(); }));
-    CUDAENV_CHECK(m_merger.add(planned, entries, unpacked));
-    CUDAENV_CHECK(base::remove_tree(unpacked));
-    CUDAENV_CHECK(base::remove_tree(archive));
-    m_progress.running.clear();
-    m_progress.unpacked += planned.archive.size;
-    ++m_progress.finished;
-    tell();
-    m_observer.finished(planned, ComponentOrigin::fetched);
-    return {};
+  std::function<bool()> keep_going() {
+    return [this] { return !m_is_stopped && !base::is_interrupted(); };
+  }
+  base::Path cache() const { return m_root.cached_archives(); }
+  bool is_alike(const Source& source) const {
+    return has_manifest(source, m_request.release, m_request.manifest_sha256);
   }
 
-  // That many bytes of the component under way are here.
-  void received(std::uint64_t bytes) {
-    std::uint64_t& known = m_progress.running.front().received;
-    m_progress.received += bytes - known;
-    known = bytes;
-    if (Clock::now() - m_last_told >= k_between_snapshots) tell();
+  // How many bytes came over the network.
+  Result<std::uint64_t> add_components(bool keeps_archives) {
+    ComponentJobs jobs(m_plan,
+                       {.staging = m_staging,
+                        .cache = cache(),
+                        .jobs = jobs_of(m_request),
+                        .keeps_archives = keeps_archives || m_request.keeps_archives,
+                        .bank = m_bank,
+                        .choice = m_choice,
+                        .fetcher = [this](const core::PlannedComponent&) -> ArchiveFetcher& { return m_fetcher; },
+                        .take_switches = [this] { return m_fetcher.take_switches(); },
+                        .keep_going = keep_going(),
+                        .is_stopped = m_is_stopped});
+    auto done = jobs.run(m_observer, [this](ReadyComponent& ready) { return merge(ready); });
+    if (done) return jobs.fetched();
+    Error error = std::move(done).error();
+    if (base::is_interrupted()) error = base::interrupted_error();
+    if (error.kind == ErrorKind::integrity && error.hint.empty()) error.hint = m_request.command;
+    if (jobs.fetched() > 0) error.details.emplace_back("what was fetched is kept: the next run resumes there");
+    return fail(std::move(error));
   }
 
-  void tell() {
-    m_last_told = Clock::now();
-    m_observer.progressed(m_progress);
+  Result<void> merge(ReadyComponent& ready) {
+    const std::string& name = ready.component->component->name;
+    CUDAENV_CHECK(ready.kept ? m_merger.add_installed(name, ready.kept->files, ready.directory)
+                             : m_merger.add(*ready.component, ready.entries, ready.directory));
+    ready.entries = {};
+    return base::remove_tree(ready.directory);
   }
 
-  // From the first base that has it. One that is down is not asked again; one that lacks it is, for the others.
-  Result<void> fetch(const core::PlannedComponent& planned, const base::Path& to) {
-    const Progress progress = [&](std::uint64_t bytes) {
-      received(bytes);
-      return !base::is_interrupted();
-    };
-    for (std::size_t at = 0;;) {
-      auto fetched = fetch_archive(m_sources[at], planned.archive, planned.component->name, to, progress);
-      if (fetched) return {};
-      Error error = std::move(fetched).error();
-      const bool has_other = error.kind != ErrorKind::interrupted && has_next(at);
-      if (base::is_interrupted()) return fail(base::interrupted_error());
-      const bool is_down = error.kind == ErrorKind::network;
-      if ((!is_down && error.kind != ErrorKind::not_found) || !has_other) {
-        if (error.kind == ErrorKind::integrity) error.hint = m_request.command;
-        return fail(std::move(error));
-      }
-      m_observer.switching(error);
-      if (is_down) {
-        m_sources.erase(m_sources.begin() + static_cast<std::ptrdiff_t>(at));
-        --m_compared;
-      } else {
-        ++at;
-      }
+  // Bytes of files that have other names outside of this tree.
+  Result<std::uint64_t> shared_size(const store::Receipt& receipt) const {
+    std::uint64_t bytes = 0;
+    if (m_bank.is_empty()) return bytes;
+    for (const store::ReceiptFile& file : receipt.files) {
+      struct stat info;
+      if (!file.target.empty() || ::lstat((m_tree / file.path).c_str(), &info) != 0) continue;
+      if (info.st_nlink > 1) bytes += file.size;
     }
-  }
-
-  // Whether there is a base behind that one. Those that do not have the manifest are left out.
-  bool has_next(std::size_t at) {
-    while (m_compared == at + 1 && m_compared < m_sources.size() && !base::is_interrupted()) {
-      if (has_manifest(m_sources[m_compared], m_request.release, m_request.manifest_sha256))
-        ++m_compared;
-      else
-        m_sources.erase(m_sources.begin() + static_cast<std::ptrdiff_t>(m_compared));
-    }
-    return at + 1 < m_compared;
+    return bytes;
   }
 
   store::Receipt make_receipt() {
@@ -184,6 +204,7 @@ class Installation {
     receipt.source = m_base;
     receipt.manifest_sha256 = m_request.manifest_sha256;
     receipt.installed = now_utc();
+    receipt.layout = core::k_layout;
     for (const core::PlannedComponent& planned : m_plan.components) {
       const core::Component& component = *planned.component;
       receipt.components.push_back({component.name, component.version, component.license,
@@ -194,16 +215,18 @@ class Installation {
     return receipt;
   }
 
-  std::vector<Source> m_sources;  // never empty
-  std::size_t m_compared = 1;     // so many of them are known to have the manifest
-  const std::string m_base;       // that the manifest came from
+  const std::vector<Source> m_sources;  // never empty
+  const std::string m_base;             // that the manifest came from
   const core::ComponentPlan& m_plan;
   const InstallRequest& m_request;
+  const store::Root& m_root;
   const base::Path m_staging;
   const base::Path m_tree;
   InstallObserver& m_observer;
-  InstallProgress m_progress;
-  Clock::time_point m_last_told;
+  std::atomic<bool> m_is_stopped = false;
+  const core::FileChoice m_choice;
+  const FileBank m_bank;
+  ArchiveFetcher m_fetcher;
   TreeMerger m_merger;
 };
 
@@ -228,13 +251,13 @@ Result<InstallOutcome> install(std::vector<Source> sources, const core::Componen
     CUDAENV_TRY(receipt, store::read_receipt(target));
     return InstallOutcome{.found = std::move(receipt)};
   }
-  CUDAENV_CHECK(check_room(plan, request, root));
-  Installation installation(std::move(sources), plan, request, staging->path(), observer);
+  Installation installation(std::move(sources), plan, request, root, staging->path(), observer);
   CUDAENV_TRY(outcome, installation.build());
   if (base::is_interrupted()) return fail(base::interrupted_error());
   // What stood there, a former toolkit or left-overs without a receipt, ends up in the staging.
   const bool is_replacing = base::entry_kind(target) != base::EntryKind::absent;
   CUDAENV_CHECK(store::commit_toolkit(installation.tree(), target));
+  installation.remove_archives();
   if (is_replacing) outcome.replaced.emplace(std::move(*staging));
   return std::move(outcome);
 }

@@ -22,19 +22,26 @@ struct InstallRequest {
   std::string platform;
   core::ComponentChoice choice;
   std::string manifest_sha256;
-  bool replace = false;  // --force: put the new tree in the place of the old one
-  std::string command;   // what was typed, for hints
+  bool replace = false;  // put the new tree in the place of the old one
+  // Of the tree that is replaced: what is unchanged is linked unread, and what no component brought is kept.
+  bool extends = false;
+  bool keeps_archives = false;  // after the end
+  unsigned jobs = 0;            // components at once; 0: one for each core
+  std::string command;          // what was typed, for hints
 };
 
 struct InstallOutcome {
   std::optional<store::Receipt> found = std::nullopt;  // another process had finished it meanwhile: nothing was done
   std::uint64_t file_count = 0;
-  std::uint64_t installed_size = 0;                       // bytes
+  std::uint64_t installed_size = 0;                       // bytes, of them
+  std::uint64_t shared_size = 0;                          // are another toolkit's too
+  std::uint64_t fetched = 0;                              // bytes of archives
   std::optional<store::Staging> replaced = std::nullopt;  // holds the tree that stood there
 };
 
-// Downloads, verifies, unpacks, merges and commits a toolkit. Until the last rename nothing of it is visible, and if
-// that is not reached nothing of it stays. ErrorKind::filesystem up front if there is not room enough.
+// Downloads, verifies, unpacks, merges and commits a toolkit, as much at once as there are jobs. Until the last rename
+// nothing of it is visible; if that is not reached only the archives stay, in the root's cache, for the next time.
+// ErrorKind::filesystem up front if there is not room enough. What another toolkit of the root has is linked.
 // The manifest is that of the first source. An archive that is absent or cannot be reached there is taken from the next
 // one that has the same manifest; one that differs from the manifest is final.
 [[nodiscard]] Result<InstallOutcome> install(std::vector<Source> sources, const core::ComponentPlan& plan,

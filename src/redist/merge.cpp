@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redist/merge.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <sys/stat.h>
@@ -29,6 +30,13 @@ bool is_layout_link(const UnpackedEntry& entry, std::string_view target_director
          entry.path == target + "/include" || entry.path == "pkgconfig" || entry.path == "pkg-config";
 }
 
+store::ReceiptFile of_link(const core::LinkToMake& link) {
+  store::ReceiptFile file;
+  file.path = link.path;
+  file.target = link.target;
+  return file;
+}
+
 }  // namespace
 
 tl::unexpected<Error> TreeMerger::clash(const std::string& path, std::string_view first,
@@ -55,14 +63,20 @@ Result<void> TreeMerger::make_parents(const std::string& path, std::string_view 
   return {};
 }
 
-// Whether that very file is in the tree already; an error if another one is.
-Result<bool> TreeMerger::is_known(const store::ReceiptFile& file) const {
+// Whether that very file is in the tree already, then as one of both components; an error if another one is.
+Result<bool> TreeMerger::is_known(const store::ReceiptFile& file) {
   if (file.path.substr(0, file.path.find('/')) == core::k_receipt_name) return clash(file.path, "", file.component);
   if (const auto taken = m_directories.find(file.path); taken != m_directories.end())
     return clash(file.path, taken->second, file.component);
   const auto known = m_files.find(file.path);
   if (known == m_files.end()) return false;
-  if (!is_same(known->second, file)) return clash(file.path, known->second.component, file.component);
+  store::ReceiptFile& there = known->second;
+  if (!is_same(there, file)) return clash(file.path, there.component, file.component);
+  // Components come in any order; what is written of them does not depend on it.
+  std::vector<std::string>& others = there.also_of;
+  others.push_back(std::max(there.component, file.component));
+  there.component = std::min(there.component, file.component);
+  std::sort(others.begin(), others.end());
   return true;
 }
 
@@ -71,23 +85,38 @@ Result<void> TreeMerger::add(const core::PlannedComponent& planned, const std::v
   const std::string& component = planned.component->name;
   for (const UnpackedEntry& entry : entries) {
     if (entry.type == EntryType::directory || is_layout_link(entry, m_target_directory)) continue;
-    store::ReceiptFile file{core::installed_path(entry.path, component, planned.row, m_target_directory),
-                            component,
-                            entry.mode,
-                            entry.size,
-                            entry.sha256,
-                            {}};
+    store::ReceiptFile file;
+    file.path = core::installed_path(entry.path, component, planned.row, m_target_directory);
+    file.component = component;
+    file.mode = entry.mode;
+    file.size = entry.size;
+    file.sha256 = entry.sha256;
     if (entry.type == EntryType::link)
       file.target = core::installed_target(entry.path, entry.target, component, planned.row, m_target_directory);
-    CUDAENV_TRY(known, is_known(file));
-    if (known) continue;
-    CUDAENV_CHECK(make_parents(file.path, component));
-    if (file.target == entry.target)
-      CUDAENV_CHECK(base::rename_path(from / entry.path, m_tree / file.path));
-    else
-      CUDAENV_CHECK(base::make_link(file.target, m_tree / file.path));
-    m_files.emplace(file.path, file);
+    CUDAENV_CHECK(place(file, from / entry.path, file.target != entry.target));
   }
+  return {};
+}
+
+Result<void> TreeMerger::add_installed(const std::string& component,
+                                       const std::vector<const store::ReceiptFile*>& files, const base::Path& from) {
+  for (const store::ReceiptFile* installed : files) {
+    store::ReceiptFile file = *installed;
+    file.component = component;
+    file.also_of.clear();
+    CUDAENV_CHECK(place(std::move(file), from / installed->path, false));
+  }
+  return {};
+}
+
+Result<void> TreeMerger::place(store::ReceiptFile file, const base::Path& from, bool is_relinked) {
+  CUDAENV_TRY(known, is_known(file));
+  if (known) return {};
+  CUDAENV_CHECK(make_parents(file.path, file.component));
+  const base::Path to = m_tree / file.path;
+  CUDAENV_CHECK(is_relinked ? base::make_link(file.target, to) : base::rename_path(from, to));
+  std::string path = file.path;
+  m_files.emplace(std::move(path), std::move(file));
   return {};
 }
 
@@ -108,7 +137,8 @@ Result<void> TreeMerger::relocate_pc_files() {
     if (path.starts_with("lib/pkgconfig/") && path.ends_with(".pc") && file.target.empty()) paths.push_back(path);
   for (const std::string& path : paths) {
     CUDAENV_TRY(text, base::read_file(m_tree / path, 1 << 20));
-    if (text) CUDAENV_CHECK(write_own(path, core::relocated_pc(*text)));
+    std::string relocated = text ? core::relocated_pc(*text) : std::string();
+    if (text && relocated != *text) CUDAENV_CHECK(write_own(path, relocated));
   }
   return {};
 }
@@ -126,7 +156,7 @@ Result<void> TreeMerger::finish(const core::Version& release, const core::Compon
   for (const core::LinkToMake& link : core::plan_links(tree, m_target_directory)) {
     CUDAENV_CHECK(make_parents(link.path, ""));
     CUDAENV_CHECK(base::make_link(link.target, m_tree / link.path));
-    m_files.emplace(link.path, store::ReceiptFile{link.path, "", 0, 0, "", link.target});
+    m_files.emplace(link.path, of_link(link));
   }
   if (expect == ExpectCompiler::yes) {
     if (const auto missing = core::missing_compiler_files(tree); !missing.empty())

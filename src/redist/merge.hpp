@@ -27,6 +27,10 @@ class TreeMerger {
   [[nodiscard]] Result<void> add(const core::PlannedComponent& component, const std::vector<UnpackedEntry>& entries,
                                  const base::Path& from);
 
+  // Moves in what another toolkit has of a component, linked at `from` as it is installed.
+  [[nodiscard]] Result<void> add_installed(const std::string& component,
+                                           const std::vector<const store::ReceiptFile*>& files, const base::Path& from);
+
   // Makes the links and files that no archive brings (core/layout.hpp) and checks that a compiler is whole if there
   // ought to be one.
   enum class ExpectCompiler { yes, no };
@@ -39,8 +43,9 @@ class TreeMerger {
   std::string license_digest(std::string_view component) const;
 
  private:
+  [[nodiscard]] Result<void> place(store::ReceiptFile file, const base::Path& from, bool is_relinked);
   [[nodiscard]] Result<void> make_parents(const std::string& path, std::string_view component);
-  [[nodiscard]] Result<bool> is_known(const store::ReceiptFile& file) const;
+  [[nodiscard]] Result<bool> is_known(const store::ReceiptFile& file);
   [[nodiscard]] Result<void> relocate_pc_files();
   [[nodiscard]] Result<void> write_own(const std::string& path, const std::string& content);
   // A component without a name is cudaenv itself.

@@ -2,9 +2,6 @@
 #include "redist/source.hpp"
 
 #include <algorithm>
-#include <cerrno>
-
-#include <fcntl.h>
 
 #include <fmt/format.h>
 
@@ -32,9 +29,12 @@ Error differing_manifest(const Source& source, const core::Version& release, std
 
 }  // namespace
 
-Result<Source> open_source(std::string_view text, PlainHttp plain_http, const base::Path& working_directory) {
-  CUDAENV_TRY(location, parse_location(text, plain_http, working_directory));
-  auto transport = open_transport(location, {.keep_going = [] { return !base::is_interrupted(); }});
+Result<Source> open_source(std::string_view text, const SourceOptions& options, const base::Path& working_directory) {
+  CUDAENV_TRY(location, parse_location(text, options.plain_http, working_directory));
+  TransportOptions how;
+  how.idle_timeout = options.idle_timeout;
+  how.keep_going = [] { return !base::is_interrupted(); };
+  auto transport = open_transport(location, std::move(how));
   return Source{std::move(location), std::move(transport)};
 }
 
@@ -101,31 +101,6 @@ Result<FetchedManifest> fetch_manifest(const Source& source, const core::Version
 bool has_manifest(const Source& source, const core::Version& release, std::string_view sha256) {
   const auto text = source.transport->text(core::manifest_name(release), k_largest_manifest);
   return text && sha256_of(*text) == sha256;
-}
-
-Result<void> fetch_archive(const Source& source, const core::Archive& archive, std::string_view component,
-                           const base::Path& to, const Progress& progress) {
-  const base::Fd fd(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd) return fail(base::file_error("write", to, errno));
-  Sha256 digest;
-  const Sink sink = [&](std::string_view bytes) {
-    digest.update(bytes);
-    return base::write_all(fd, bytes, to);
-  };
-  auto streamed = source.transport->stream(archive.relative_path, archive.size, sink, progress);
-  if (!streamed) {
-    ::unlink(to.c_str());
-    return fail(std::move(streamed).error().during(fmt::format("while fetching component {}", component)));
-  }
-  const std::string found = digest.finish();
-  if (found == archive.sha256) return {};
-  ::unlink(to.c_str());
-  return fail(ErrorKind::integrity,
-              fmt::format("component {} from {} is damaged or was exchanged", component,
-                          source.location.shown(archive.relative_path)),
-              {},
-              {fmt::format("expected sha256 {}", archive.sha256), fmt::format("found    sha256 {}", found),
-               "if it happens again, tell whoever keeps that mirror"});
 }
 
 }  // namespace cudaenv::redist

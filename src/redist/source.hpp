@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,7 +22,12 @@ struct Source {
   std::unique_ptr<Transport> transport;
 };
 
-[[nodiscard]] Result<Source> open_source(std::string_view text, PlainHttp plain_http,
+struct SourceOptions {
+  PlainHttp plain_http = PlainHttp::on_loopback;
+  std::chrono::seconds idle_timeout{30};  // how long a server may send nothing
+};
+
+[[nodiscard]] Result<Source> open_source(std::string_view text, const SourceOptions& options,
                                          const base::Path& working_directory);
 
 struct Published {
@@ -52,10 +58,5 @@ struct FetchedManifest {
 
 // Whether the base has this very manifest, as far as can be told.
 [[nodiscard]] bool has_manifest(const Source& source, const core::Version& release, std::string_view sha256);
-
-// Fetches the archive into a new file, and checks size and digest. ErrorKind::integrity names both digests; the file is
-// then gone.
-[[nodiscard]] Result<void> fetch_archive(const Source& source, const core::Archive& archive, std::string_view component,
-                                         const base::Path& to, const Progress& progress);
 
 }  // namespace cudaenv::redist

@@ -52,6 +52,7 @@ Value to_value(const ReceiptComponent& component) {
 Value to_value(const ReceiptFile& file) {
   Value::Object object{{"path", file.path}};
   if (!file.component.empty()) object.emplace_back("component", file.component);
+  if (!file.also_of.empty()) object.emplace_back("also_of", texts(file.also_of));
   if (!file.target.empty()) {
     object.emplace_back("target", file.target);
     return object;
@@ -70,8 +71,13 @@ ReceiptComponent component_of(const Value& value) {
 }
 
 ReceiptFile file_of(const Value& value) {
-  ReceiptFile file{std::string(value.text("path")),   std::string(value.text("component")), 0, size_in(value, "size"),
-                   std::string(value.text("sha256")), std::string(value.text("target"))};
+  ReceiptFile file;
+  file.path = value.text("path");
+  file.component = value.text("component");
+  file.also_of = texts_of(value.find("also_of"));
+  file.target = value.text("target");
+  file.sha256 = value.text("sha256");
+  file.size = size_in(value, "size");
   const std::string_view mode = value.text("mode");
   std::from_chars(mode.data(), mode.data() + mode.size(), file.mode, 8);
   return file;
@@ -106,6 +112,7 @@ std::string to_json(const Receipt& receipt) {
                                      {"source", receipt.source},
                                      {"manifest_sha256", receipt.manifest_sha256},
                                      {"installed", receipt.installed},
+                                     {"layout", receipt.layout},
                                      {"components", std::move(components)},
                                      {"files", std::move(files)}});
 }
@@ -129,6 +136,7 @@ Result<Receipt> read_receipt(const base::Path& toolkit) {
   receipt.source = document->text("source");
   receipt.manifest_sha256 = document->text("manifest_sha256");
   receipt.installed = document->text("installed");
+  receipt.layout = static_cast<int>(size_in(*document, "layout"));
   for_each(*document, "components", [&](const Value& value) { receipt.components.push_back(component_of(value)); });
   for_each(*document, "files", [&](const Value& value) { receipt.files.push_back(file_of(value)); });
   return receipt;

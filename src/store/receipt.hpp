@@ -29,7 +29,8 @@ struct ReceiptFile {
   mode_t mode = 0;
   std::uint64_t size = 0;
   std::string sha256;
-  std::string target;  // of a link; then there are no mode, size and digest
+  std::string target;                     // of a link; then there are no mode, size and digest
+  std::vector<std::string> also_of = {};  // further components that brought the same
 };
 
 // What an installed toolkit is made of; the file that says that it is whole.
@@ -42,6 +43,7 @@ struct Receipt {
   std::string source;  // base of the archives, without credentials
   std::string manifest_sha256;
   std::string installed;  // UTC, 2026-01-31T12:00:00Z
+  int layout = 0;         // core::k_layout of the program that made it
   std::vector<ReceiptComponent> components;
   std::vector<ReceiptFile> files;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
 #include <map>
 #include <ostream>
 
@@ -54,11 +55,23 @@ std::vector<std::string> snapshot(const base::Path& root) {
   return lines;
 }
 
+Result<std::vector<UnpackedEntry>> unpack_file(const base::Path& archive, const base::Path& prefix,
+                                               const std::function<bool()>& keep_going, unsigned threads = 1) {
+  std::ifstream file(archive, std::ios::binary);
+  const ReadBytes read = [&](std::span<char> buffer) -> Result<std::size_t> {
+    file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    return static_cast<std::size_t>(file.gcount());
+  };
+  Unpacking unpacking{archive.filename(), prefix, threads};
+  unpacking.keep_going = keep_going;
+  return unpack(read, unpacking);
+}
+
 class Unpack : public testing::Test {
  protected:
   Result<std::vector<UnpackedEntry>> unpack_members(const std::vector<Member>& members) {
     test::write_tar(m_archive, members);
-    return unpack(m_archive, m_prefix, k_always);
+    return unpack_file(m_archive, m_prefix, k_always);
   }
 
   Scratch m_scratch;
@@ -80,7 +93,7 @@ TEST_P(UnpackPacked, puts_everything_below_the_prefix_and_records_it) {
                    file("top/lib/libx.so.1.2", std::string(300'000, 'x')), link("top/lib/libx.so.1", "libx.so.1.2"),
                    file("top/LICENSE", "")},
                   GetParam().add);
-  const auto entries = unpack(m_archive, m_prefix, k_always);
+  const auto entries = unpack_file(m_archive, m_prefix, k_always);
   ASSERT_TRUE(entries) << test::told(entries.error());
   auto map = by_path(*entries);
   ASSERT_EQ(map.size(), 6u);
@@ -205,7 +218,7 @@ TEST_F(Unpack, link_may_go_down_and_up_through_real_directories) {
 TEST_F(Unpack, ARC_03_destination_may_lie_behind_a_link) {
   std::filesystem::create_directory_symlink(m_scratch / "staging", m_scratch / "other_disk");
   test::write_tar(m_archive, {file("top/x", "here")});
-  ASSERT_TRUE(unpack(m_archive, m_scratch / "other_disk/prefix", k_always));
+  ASSERT_TRUE(unpack_file(m_archive, m_scratch / "other_disk/prefix", k_always));
   EXPECT_EQ(test::content_of(m_prefix / "x"), "here");
 }
 
@@ -317,7 +330,7 @@ class UnpackBroken : public Unpack, public testing::WithParamInterface<Broken> {
 
 TEST_P(UnpackBroken, DL_01_is_refused_as_an_archive) {
   m_scratch.file("sample-archive.tar", GetParam().content);
-  const auto entries = unpack(m_archive, m_prefix, k_always);
+  const auto entries = unpack_file(m_archive, m_prefix, k_always);
   ASSERT_FALSE(entries);
   EXPECT_EQ(entries.error().kind, ErrorKind::integrity);
   EXPECT_NE(entries.error().message.find("sample-archive.tar"), std::string::npos);
@@ -342,22 +355,50 @@ TEST_F(Unpack, archive_cut_anywhere_inside_its_data_is_broken) {
   int number = 0;
   for (std::size_t size = 0; size + 1000 < whole.size(); size += 997) {
     m_scratch.file("sample-archive.tar", whole.substr(0, size));
-    const auto entries = unpack(m_archive, m_scratch.directory("cut" + std::to_string(number++)), k_always);
+    const auto entries = unpack_file(m_archive, m_scratch.directory("cut" + std::to_string(number++)), k_always);
     ASSERT_FALSE(entries) << size;
     EXPECT_EQ(entries.error().kind, ErrorKind::integrity) << size;
   }
 }
 
-TEST_F(Unpack, archive_that_is_not_there_is_a_matter_of_files) {
-  const auto entries = unpack(m_scratch / "absent.tar", m_prefix, k_always);
-  ASSERT_FALSE(entries);
-  EXPECT_EQ(entries.error().kind, ErrorKind::filesystem);
-  EXPECT_EQ(unpack(m_prefix, m_prefix, k_always).error().kind, ErrorKind::filesystem) << "a directory";
+TEST_F(Unpack, error_of_the_bytes_is_returned_as_it_is) {
+  test::write_tar(m_archive, {file("top/x", std::string(1 << 20, 'x'))}, &::archive_write_add_filter_xz);
+  const std::string whole = test::content_of(m_archive);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{5}, whole.size() / 2}) {
+    std::string_view left = std::string_view(whole).substr(0, size);
+    const ReadBytes read = [&](std::span<char> buffer) -> Result<std::size_t> {
+      if (left.empty()) return fail(ErrorKind::network, "the link is down");
+      const std::size_t count = left.copy(buffer.data(), buffer.size());
+      left.remove_prefix(count);
+      return count;
+    };
+    const auto entries = unpack(read, {"a.tar.xz", m_scratch.directory("part" + std::to_string(size))});
+    ASSERT_FALSE(entries);
+    EXPECT_EQ(entries.error().kind, ErrorKind::network);
+    EXPECT_EQ(entries.error().message, "the link is down");
+  }
+}
+
+TEST_F(Unpack, what_is_left_out_is_not_written) {
+  test::write_tar(m_archive,
+                  {file("top/lib/libx.a", "static"), link("top/lib/liby.a", "libx.a"), file("top/lib/libx.so")});
+  std::ifstream bytes(m_archive, std::ios::binary);
+  const ReadBytes read = [&](std::span<char> buffer) -> Result<std::size_t> {
+    bytes.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    return static_cast<std::size_t>(bytes.gcount());
+  };
+  Unpacking unpacking{"a.tar", m_prefix};
+  unpacking.leaves_out = [](std::string_view path) { return path.ends_with(".a"); };
+  const auto entries = unpack(read, unpacking);
+  ASSERT_TRUE(entries) << test::told(entries.error());
+  EXPECT_EQ(by_path(*entries).count("lib/libx.so"), 1u);
+  EXPECT_EQ(entries->size(), 2u);
+  EXPECT_EQ(*base::list_directory(m_prefix / "lib"), std::vector<std::string>{"libx.so"});
 }
 
 TEST_F(Unpack, destination_that_is_not_there_is_a_matter_of_files) {
   test::write_tar(m_archive, {file("top/x")});
-  EXPECT_EQ(unpack(m_archive, m_scratch / "absent", k_always).error().kind, ErrorKind::filesystem);
+  EXPECT_EQ(unpack_file(m_archive, m_scratch / "absent", k_always).error().kind, ErrorKind::filesystem);
 }
 
 TEST_F(Unpack, ARC_03_what_the_disk_refuses_names_the_path) {
@@ -367,7 +408,7 @@ TEST_F(Unpack, ARC_03_what_the_disk_refuses_names_the_path) {
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const struct rlimit small { 1 << 16, before.rlim_max };
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const auto entries = unpack(m_archive, m_prefix, k_always);
+  const auto entries = unpack_file(m_archive, m_prefix, k_always);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
   ASSERT_FALSE(entries);
@@ -379,7 +420,7 @@ TEST_F(Unpack, ARC_03_what_the_disk_refuses_names_the_path) {
 TEST_F(Unpack, DL_11_can_be_interrupted_between_blocks) {
   test::write_tar(m_archive, {file("top/a", std::string(4 << 20, 'x')), file("top/b")});
   int left = 3;
-  const auto entries = unpack(m_archive, m_prefix, [&left] { return left-- > 0; });
+  const auto entries = unpack_file(m_archive, m_prefix, [&left] { return left-- > 0; });
   ASSERT_FALSE(entries);
   EXPECT_EQ(entries.error().kind, ErrorKind::interrupted);
   EXPECT_EQ(left, -1);
@@ -388,7 +429,7 @@ TEST_F(Unpack, DL_11_can_be_interrupted_between_blocks) {
 TEST_F(Unpack, DL_11_can_be_interrupted_in_a_hole) {
   test::write_tar(m_archive, {{.name = "top/a", .content = std::string(4 << 20, '\0'), .data = {{4 << 20, 0}}}});
   int left = 10;
-  const auto entries = unpack(m_archive, m_prefix, [&left] { return left-- > 0; });
+  const auto entries = unpack_file(m_archive, m_prefix, [&left] { return left-- > 0; });
   ASSERT_FALSE(entries);
   EXPECT_EQ(entries.error().kind, ErrorKind::interrupted);
 }

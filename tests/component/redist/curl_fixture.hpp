@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdlib>
+#include <functional>
+#include <future>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +24,39 @@ using test::Reply;
 using test::reply;
 using test::told;
 using namespace std::chrono_literals;
+
+// A body that is collected, to be continued or not.
+class CollectedBody final : public Body {
+ public:
+  explicit CollectedBody(std::function<bool(std::uint64_t)> wanted) : m_wanted(std::move(wanted)) {}
+
+  std::string text;
+  std::string validator_text;
+  bool can_go_on = true;
+  int restarts = 0;
+  std::function<Result<void>(std::string_view)> sink = {};  // in place of text
+
+  std::uint64_t offset() const override { return can_go_on ? text.size() : 0; }
+  std::string validator() const override { return validator_text; }
+  bool is_wanted() const override { return !m_wanted || m_wanted(text.size()); }
+  Result<void> restart(const ResponseHead& head) override {
+    ++restarts;
+    text.clear();
+    validator_text = validator_of(head);
+    return {};
+  }
+  Result<void> take(std::string_view bytes) override {
+    if (sink) return sink(bytes);
+    text += bytes;
+    return {};
+  }
+  void end(Result<void> outcome) override { m_outcome.set_value(std::move(outcome)); }
+  Result<void> wait() { return m_outcome.get_future().get(); }
+
+ private:
+  std::function<bool(std::uint64_t)> m_wanted;
+  std::promise<Result<void>> m_outcome;
+};
 
 // Seals what libcurl takes from the environment: proxies, certificates, netrc.
 class CurlTransportTest : public testing::Test {
@@ -43,7 +79,7 @@ class CurlTransportTest : public testing::Test {
   }
 
   static TransportOptions quick(int retries = 0) {
-    return {.connect_timeout = 2s, .idle_timeout = 1s, .retries = retries, .pause = 1ms};
+    return {.connect_timeout = 2s, .idle_timeout = 1s, .retry = {.retries = retries, .pause = 1ms}};
   }
   static std::unique_ptr<Transport> transport(const std::string& url, TransportOptions options = quick()) {
     const auto location = parse_location(url, PlainHttp::on_loopback, "/");
@@ -51,16 +87,16 @@ class CurlTransportTest : public testing::Test {
     return open_transport(*location, std::move(options));
   }
 
-  // Streams "file" and keeps what the sink was given.
-  Result<void> stream(Transport& from, std::uint64_t size, const Progress& progress = {}) {
-    m_received.clear();
-    const Sink sink = [this](std::string_view bytes) -> Result<void> {
-      m_received += bytes;
-      return {};
-    };
-    return from.stream("file", size, sink, progress);
+  // Brings "file" and keeps what came of it. `progress`: whether it is wanted still, having so many bytes.
+  Result<void> stream(Transport& from, std::uint64_t size, std::function<bool(std::uint64_t)> progress = {}) {
+    m_body = std::make_shared<CollectedBody>(std::move(progress));
+    from.begin("file", size, m_body);
+    auto outcome = m_body->wait();
+    m_received = m_body->text;
+    return outcome;
   }
 
+  std::shared_ptr<CollectedBody> m_body;
   test::Scratch m_home;
   std::string m_received;
 

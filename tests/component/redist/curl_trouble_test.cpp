@@ -8,15 +8,6 @@
 namespace cudaenv::redist {
 namespace {
 
-TEST_F(CurlTransportTest, broken_connection_is_not_retried_once_the_sink_has_bytes) {
-  const LoopbackServer server(first_then({k_truncated}, reply(200, "0123456789")));
-  const auto done = stream(*transport(server.url(), quick(2)), 10);
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().kind, ErrorKind::network);
-  EXPECT_EQ(m_received, "five5");
-  EXPECT_EQ(server.requests().size(), 1u);
-}
-
 TEST_F(CurlTransportTest, text_is_retried_after_a_broken_connection_and_starts_anew) {
   const LoopbackServer server(first_then({k_truncated}, reply(200, "0123456789")));
   EXPECT_EQ(transport(server.url(), quick(2))->text("file", 100), "0123456789");
@@ -134,8 +125,7 @@ TEST_F(CurlTransportTest, DL_11_progress_interrupts_also_while_nothing_comes) {
   for (const char* sent : {"", k_truncated}) {
     const LoopbackServer server(always({sent, Reply::Then::hold}));
     int left = 2;
-    const auto done =
-        stream(*transport(server.url(), {.retries = 3}), 10, [&left](std::uint64_t) { return left-- > 0; });
+    const auto done = stream(*transport(server.url(), quick(3)), 10, [&left](std::uint64_t) { return left-- > 0; });
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().kind, ErrorKind::interrupted);
     EXPECT_LE(server.requests().size(), 1u);
@@ -160,17 +150,21 @@ TEST_F(CurlTransportTest, DL_11_pause_before_a_retry_can_be_interrupted) {
     return reply(503, "");
   });
   TransportOptions options = quick(3);
-  options.pause = 1h;
+  options.retry.pause = 1h;
+  options.retry.longest = 1h;
   int left = 20;  // past the end of the transfer
   options.keep_going = [&] { return !has_answered || left-- > 0; };
   EXPECT_EQ(transport(server.url(), options)->text("file", 10).error().kind, ErrorKind::interrupted);
   EXPECT_EQ(server.requests().size(), 1u);
 }
 
-TEST_F(CurlTransportTest, error_of_the_sink_is_returned_as_it_is) {
+TEST_F(CurlTransportTest, error_of_the_body_is_returned_as_it_is) {
   const LoopbackServer server(always(reply(200, "0123456789")));
-  const Sink sink = [](std::string_view) -> Result<void> { return fail(ErrorKind::filesystem, "disk full", "df"); };
-  const auto done = transport(server.url(), quick(3))->stream("file", 10, sink, {});
+  const auto body = std::make_shared<CollectedBody>(nullptr);
+  body->sink = [](std::string_view) -> Result<void> { return fail(ErrorKind::filesystem, "disk full", "df"); };
+  const auto web = transport(server.url(), quick(3));
+  web->begin("file", 10, body);
+  const auto done = body->wait();
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, ErrorKind::filesystem);
   EXPECT_EQ(done.error().message, "disk full");
@@ -179,19 +173,17 @@ TEST_F(CurlTransportTest, error_of_the_sink_is_returned_as_it_is) {
 
 TEST_F(CurlTransportTest, exception_in_a_callback_does_not_cross_libcurl) {
   const LoopbackServer server(always(reply(200, "0123456789")));
-  const Sink throwing = [](std::string_view) -> Result<void> { throw std::runtime_error("sink"); };
-  EXPECT_EQ(transport(server.url())->stream("file", 10, throwing, {}).error().kind, ErrorKind::internal);
-  EXPECT_EQ(stream(*transport(server.url()), 10, [](std::uint64_t) -> bool { throw 1; }).error().kind,
-            ErrorKind::internal);
+  const auto body = std::make_shared<CollectedBody>(nullptr);
+  body->sink = [](std::string_view) -> Result<void> { throw std::runtime_error("sink"); };
+  const auto web = transport(server.url());
+  web->begin("file", 10, body);
+  EXPECT_EQ(body->wait().error().kind, ErrorKind::internal);
 }
 
 TEST_F(CurlTransportTest, can_be_used_again_after_every_kind_of_end) {
-  const LoopbackServer server(
-      [answers = std::vector<Reply>{reply(200, "0123456789"), reply(404, "no"), {""}, reply(200, "0123456789")},
-       next = std::size_t{0}](const std::string&) mutable { return answers.at(next++); });
+  const LoopbackServer server([answers = std::vector<Reply>{reply(404, "no"), {""}, reply(200, "0123456789")},
+                               next = std::size_t{0}](const std::string&) mutable { return answers.at(next++); });
   const auto web = transport(server.url());
-  EXPECT_EQ(stream(*web, 10, [](std::uint64_t received) { return received == 0; }).error().kind,
-            ErrorKind::interrupted);
   EXPECT_EQ(stream(*web, 10).error().kind, ErrorKind::not_found);
   EXPECT_EQ(stream(*web, 10).error().kind, ErrorKind::network);
   EXPECT_TRUE(stream(*web, 10));

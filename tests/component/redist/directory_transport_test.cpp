@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,18 +18,8 @@ class DirectoryTransportTest : public testing::Test {
     return open_transport(*parse_location("file://" + m_mirror.path().native(), PlainHttp::on_loopback, "/"),
                           std::move(options));
   }
-  Result<void> stream(std::uint64_t size, const Progress& progress = {}) {
-    m_received.clear();
-    const Sink sink = [this](std::string_view bytes) -> Result<void> {
-      m_received += bytes;
-      return {};
-    };
-    return transport()->stream("d/file", size, sink, progress);
-  }
-
   test::Scratch m_mirror;
   base::Path m_directory = m_mirror.directory("d");
-  std::string m_received;
 };
 
 TEST_F(DirectoryTransportTest, text_is_the_content) {
@@ -43,40 +34,22 @@ TEST_F(DirectoryTransportTest, text_that_is_too_large_is_refused) {
   EXPECT_EQ(text.error().kind, ErrorKind::integrity);
 }
 
-TEST_F(DirectoryTransportTest, stream_hands_over_every_byte_once) {
-  std::string content;
-  for (int i = 0; i < 3'000'000; ++i) content += static_cast<char>(i % 251);
-  m_mirror.file("d/file", content);
-  ASSERT_TRUE(stream(content.size()));
-  EXPECT_EQ(m_received, content);
-}
-
-TEST_F(DirectoryTransportTest, stream_of_nothing_is_fine) {
-  m_mirror.file("d/file", "");
-  EXPECT_TRUE(stream(0));
+TEST_F(DirectoryTransportTest, archive_is_opened_where_it_lies) {
+  m_mirror.file("d/file", "content");
+  const auto file = transport()->open("d/file", 7);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(*file);
+  std::array<char, 10> bytes{};
+  EXPECT_EQ(::read(***file, bytes.data(), bytes.size()), 7);
 }
 
 TEST_F(DirectoryTransportTest, DL_01_size_that_differs_is_refused_before_any_byte) {
   m_mirror.file("d/file", "content");
   for (const std::uint64_t size : {0u, 6u, 8u}) {
-    const auto done = stream(size);
-    ASSERT_FALSE(done) << size;
-    EXPECT_EQ(done.error().kind, ErrorKind::integrity);
-    EXPECT_NE(done.error().message.find((m_directory / "file").native()), std::string::npos);
-    EXPECT_EQ(m_received, "");
-  }
-}
-
-TEST_F(DirectoryTransportTest, DL_01_file_that_changes_meanwhile_is_refused) {
-  m_mirror.file("d/file", std::string(3 << 20, 'x'));
-  for (const off_t changed : {off_t{1} << 20, off_t{5} << 20}) {
-    ASSERT_EQ(::truncate((m_directory / "file").c_str(), 3 << 20), 0);
-    const auto done = stream(3 << 20, [&](std::uint64_t received) {
-      return received == 0 || ::truncate((m_directory / "file").c_str(), changed) == 0;
-    });
-    ASSERT_FALSE(done);
-    EXPECT_EQ(done.error().kind, ErrorKind::integrity);
-    EXPECT_LE(m_received.size(), std::size_t{3} << 20);
+    const auto file = transport()->open("d/file", size);
+    ASSERT_FALSE(file) << size;
+    EXPECT_EQ(file.error().kind, ErrorKind::integrity);
+    EXPECT_NE(file.error().message.find((m_directory / "file").native()), std::string::npos);
   }
 }
 
@@ -110,16 +83,9 @@ TEST_F(DirectoryTransportTest, index_of_an_absent_directory_names_it) {
 
 TEST_F(DirectoryTransportTest, DL_11_can_be_interrupted) {
   m_mirror.file("d/file", std::string(3 << 20, 'x'));
-  EXPECT_EQ(stream(3 << 20, [](std::uint64_t received) { return received == 0; }).error().kind, ErrorKind::interrupted);
   TransportOptions options;
   options.keep_going = [] { return false; };
   EXPECT_EQ(transport(options)->text("d/file", 9 << 20).error().kind, ErrorKind::interrupted);
-}
-
-TEST_F(DirectoryTransportTest, error_of_the_sink_is_returned_as_it_is) {
-  m_mirror.file("d/file", "content");
-  const Sink sink = [](std::string_view) -> Result<void> { return fail(ErrorKind::filesystem, "disk full"); };
-  EXPECT_EQ(transport()->stream("d/file", 7, sink, {}).error().message, "disk full");
 }
 
 }  // namespace

@@ -21,9 +21,9 @@ class Observer final : public InstallObserver {
     last = progress;
   }
   void finished(const core::PlannedComponent& component, ComponentOrigin origin) override {
-    EXPECT_EQ(origin, ComponentOrigin::fetched);
-    events.push_back("finished " + component.component->name);
+    events.push_back((origin == ComponentOrigin::shared ? "shared " : "fetched ") + component.component->name);
   }
+  void stopping() override { events.emplace_back("stopping"); }
   InstallProgress last;
   std::vector<std::string> events;
 };
@@ -59,17 +59,28 @@ class Installer : public testing::Test {
     m_mirror.write_manifest("12.8.1");
   }
 
+  static InstallRequest request_of(const core::Version& release, const core::ComponentChoice& choice,
+                                   const std::string& manifest_sha256, bool replace) {
+    InstallRequest request;
+    request.release = release;
+    request.platform = "linux-x86_64";
+    request.choice = choice;
+    request.manifest_sha256 = manifest_sha256;
+    request.replace = replace;
+    return request;
+  }
   Result<InstallOutcome> install_it(core::ComponentChoice choice = {}, bool replace = false) {
     const Source source = m_mirror.source();
     const core::Version release{12, 8, 1};
     CUDAENV_TRY(fetched, fetch_manifest(source, release, registry::builtin(), {"any"}));
     CUDAENV_TRY(plan, core::plan_components(fetched.manifest, registry::builtin(), release, "linux-x86_64", choice));
-    return install_plan(m_mirror, plan, {release, "linux-x86_64", choice, fetched.sha256, replace, ""});
+    return install_plan(m_mirror, plan, request_of(release, choice, fetched.sha256, replace));
   }
   Result<InstallOutcome> install_plan(const test::SmallMirror& mirror, const core::ComponentPlan& plan,
                                       const InstallRequest& request) {
     std::vector<Source> sources;
     sources.push_back(mirror.source());
+    m_observer.last = {};
     return install(std::move(sources), plan, request, m_root, m_observer);
   }
   // Nothing is left of an install that failed.
@@ -147,10 +158,11 @@ TEST_F(Installer, DL_11_nothing_but_the_toolkit_stays) {
   EXPECT_EQ(test::content_of(m_toolkit / "lib64/libcudart.so"), "so");
 }
 
-TEST_F(Installer, tells_each_step_in_order) {
+TEST_F(Installer, tells_of_each_component) {
   ASSERT_TRUE(install_it());
+  std::sort(m_observer.events.begin(), m_observer.events.end());
   EXPECT_EQ(m_observer.events,
-            (std::vector<std::string>{"finished cuda_cccl", "finished cuda_cudart", "finished cuda_nvcc"}));
+            (std::vector<std::string>{"fetched cuda_cccl", "fetched cuda_cudart", "fetched cuda_nvcc"}));
   EXPECT_EQ(m_observer.last.finished, 3u);
   EXPECT_EQ(m_observer.last.count, 3u);
   EXPECT_EQ(m_observer.last.received, m_observer.last.to_fetch);
@@ -233,11 +245,65 @@ TEST_F(Installer, clash_leaves_nothing) {
 
 TEST_F(Installer, failed_replacement_leaves_the_old_toolkit) {
   ASSERT_TRUE(install_it());
+  ASSERT_EQ(::chmod((m_toolkit / "bin/nvcc").c_str(), 0744), 0);  // so that it cannot be taken over
   const auto before = tree_of(m_toolkit);
   ASSERT_TRUE(base::remove_tree(m_mirror / "cuda_nvcc"));
   ASSERT_FALSE(install_it({}, true));
   EXPECT_EQ(tree_of(m_toolkit), before);
   EXPECT_EQ(base::list_directory(m_root.versions()), std::vector<std::string>{"12.8.1"});
+}
+
+// --- What is here already ---
+
+ino_t inode_of(const base::Path& path) {
+  struct stat info = {};
+  EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
+  return info.st_ino;
+}
+
+TEST_F(Installer, replacement_takes_over_what_is_right_and_fetches_what_is_not) {
+  ASSERT_TRUE(install_it());
+  const auto before = tree_of(m_toolkit);
+  const ino_t kept = inode_of(m_toolkit / "include/cuda_runtime.h");
+  ASSERT_TRUE(base::write_file(m_toolkit / "bin/ptxas", "q"));
+  m_observer.events.clear();
+  const auto outcome = install_it({}, true);
+  ASSERT_TRUE(outcome) << test::told(outcome.error());
+  EXPECT_EQ(tree_of(m_toolkit), before);
+  EXPECT_EQ(inode_of(m_toolkit / "include/cuda_runtime.h"), kept);
+  std::sort(m_observer.events.begin(), m_observer.events.end());
+  EXPECT_EQ(m_observer.events,
+            (std::vector<std::string>{"fetched cuda_nvcc", "shared cuda_cccl", "shared cuda_cudart"}));
+  EXPECT_EQ(test::content_of(m_toolkit / "bin/ptxas"), "p");
+}
+
+TEST_F(Installer, another_release_shares_archives_and_files_and_neither_needs_the_other) {
+  ASSERT_TRUE(install_it());
+  auto members = nvcc_members();
+  members.back().content = "another h";
+  test::SmallMirror other;
+  other.add("cuda_nvcc", members);
+  other.add("cuda_cudart", cudart_members());
+  other.add("cuda_cccl", {test::file("include/nv/target", "t")});
+  other.write_manifest("12.8.0");
+  const core::Version release{12, 8, 0};
+  const auto fetched = fetch_manifest(other.source(), release, registry::builtin(), {"any"});
+  ASSERT_TRUE(fetched);
+  const auto plan = core::plan_components(fetched->manifest, registry::builtin(), release, "linux-x86_64", {});
+  ASSERT_TRUE(plan);
+  m_observer.events.clear();
+  const auto outcome = install_plan(other, *plan, request_of(release, {}, fetched->sha256, false));
+  ASSERT_TRUE(outcome) << test::told(outcome.error());
+  std::sort(m_observer.events.begin(), m_observer.events.end());
+  EXPECT_EQ(m_observer.events,
+            (std::vector<std::string>{"fetched cuda_nvcc", "shared cuda_cccl", "shared cuda_cudart"}));
+  const base::Path newer = m_root.toolkit("12.8.0");
+  EXPECT_EQ(inode_of(newer / "lib/libcudart_static.a"), inode_of(m_toolkit / "lib/libcudart_static.a"));
+  EXPECT_EQ(inode_of(newer / "nvvm/bin/cicc"), inode_of(m_toolkit / "nvvm/bin/cicc")) << "of an archive that differs";
+  EXPECT_GT(outcome->shared_size, 0u);
+  EXPECT_EQ(tree_of(*store::read_receipt(newer)), tree_of(newer));
+  ASSERT_TRUE(base::remove_tree(m_toolkit));
+  EXPECT_EQ(tree_of(*store::read_receipt(newer)), tree_of(newer));
 }
 
 TEST_F(Installer, ARC_03_too_little_room_is_told_before_anything_is_fetched) {
@@ -247,7 +313,7 @@ TEST_F(Installer, ARC_03_too_little_room_is_told_before_anything_is_fetched) {
   auto plan = core::plan_components(fetched->manifest, registry::builtin(), {12, 8, 1}, "linux-x86_64", {});
   ASSERT_TRUE(plan);
   plan->components[0].archive.size = std::uint64_t{1} << 60;
-  const auto outcome = install_plan(m_mirror, *plan, {{12, 8, 1}, "linux-x86_64", {}, fetched->sha256, false, ""});
+  const auto outcome = install_plan(m_mirror, *plan, request_of({12, 8, 1}, {}, fetched->sha256, false));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().kind, ErrorKind::filesystem);
   EXPECT_TRUE(m_observer.events.empty());
@@ -265,7 +331,7 @@ TEST_F(Installer, DL_03_incomplete_compiler_is_refused_unless_asked_for) {
   ASSERT_TRUE(fetched);
   const auto plan = core::plan_components(fetched->manifest, registry::builtin(), {12, 8, 1}, "linux-x86_64", {});
   ASSERT_TRUE(plan);
-  const auto outcome = install_plan(broken, *plan, {{12, 8, 1}, "linux-x86_64", {}, fetched->sha256, false, ""});
+  const auto outcome = install_plan(broken, *plan, request_of({12, 8, 1}, {}, fetched->sha256, false));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().kind, ErrorKind::integrity);
   expect_untouched();

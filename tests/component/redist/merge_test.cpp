@@ -22,7 +22,13 @@ class Merge : public testing::Test {
     for (test::Member& member : members) member.name = "top/" + member.name;
     test::write_tar(m_scratch / "archive.tar", members);
     const base::Path from = m_scratch.directory("unpacked");
-    const auto entries = unpack(m_scratch / "archive.tar", from, {});
+    std::string_view left = m_bytes = test::content_of(m_scratch / "archive.tar");
+    const ReadBytes read = [&](std::span<char> buffer) -> Result<std::size_t> {
+      const std::size_t count = left.copy(buffer.data(), buffer.size());
+      left.remove_prefix(count);
+      return count;
+    };
+    const auto entries = unpack(read, {"archive.tar", from});
     if (!entries) return fail(entries.error());
     m_components.push_back({name, "Name of " + name, "", "", "1.2.3", {}});
     const core::PlannedComponent planned{&m_components.back(), {}, core::find_component(registry::builtin(), name)};
@@ -47,6 +53,7 @@ class Merge : public testing::Test {
     EXPECT_TRUE(added.error().hint.starts_with("cudaenv install 12.8.1 --without ")) << added.error().hint;
   }
 
+  std::string m_bytes;
   test::Scratch m_scratch;
   base::Path m_tree = m_scratch.directory("tree");
   TreeMerger m_merger{m_tree, "x86_64-linux", "cudaenv install 12.8.1"};

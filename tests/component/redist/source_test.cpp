@@ -33,7 +33,7 @@ TEST(PublishedReleases, of_a_directory_are_its_manifests_in_order) {
   for (const char* name : {"redistrib_12.10.0.json", "redistrib_12.8.1.json", "redistrib_9.0.0.json",
                            "redistrib_12.8.json", "redistrib_12.8.1.json.sig", "redistrib_11.2.0.json", "other.json"})
     mirror.file(name, "{}");
-  const auto source = open_source(mirror.path().native(), PlainHttp::on_loopback, "/");
+  const auto source = open_source(mirror.path().native(), {}, "/");
   ASSERT_TRUE(source);
   const auto published = published_releases(*source, registry::builtin());
   ASSERT_TRUE(published) << published.error().message;
@@ -42,7 +42,7 @@ TEST(PublishedReleases, of_a_directory_are_its_manifests_in_order) {
 }
 
 TEST(PublishedReleases, of_an_absent_directory_are_an_error) {
-  const auto source = open_source("absent", PlainHttp::on_loopback, "/nowhere");
+  const auto source = open_source("absent", {}, "/nowhere");
   ASSERT_TRUE(source);
   const auto published = published_releases(*source, registry::builtin());
   ASSERT_FALSE(published);
@@ -55,7 +55,7 @@ TEST(PublishedReleases, of_a_server_are_those_of_its_index_page) {
         200, "<a href='redistrib_12.8.1.json'>x</a> <a href=\"redistrib_12.8.1.json\">y</a> <a href='cuda_nvcc/'>z</a>",
         "Content-Type: text/html\r\n");
   });
-  const auto source = open_source(server.url(), PlainHttp::on_loopback, "/");
+  const auto source = open_source(server.url(), {}, "/");
   ASSERT_TRUE(source);
   const auto published = published_releases(*source, registry::builtin());
   ASSERT_TRUE(published) << published.error().message;
@@ -64,7 +64,7 @@ TEST(PublishedReleases, of_a_server_are_those_of_its_index_page) {
 
 TEST(PublishedReleases, of_a_server_without_an_index_are_those_we_know) {
   const test::LoopbackServer server([](const std::string&) { return test::reply(404, "no"); });
-  const auto source = open_source(server.url(), PlainHttp::on_loopback, "/");
+  const auto source = open_source(server.url(), {}, "/");
   ASSERT_TRUE(source);
   const auto published = published_releases(*source, registry::builtin());
   ASSERT_TRUE(published) << published.error().message;
@@ -150,7 +150,7 @@ TEST_F(FetchManifest, of_another_digest_is_fetched_once_more) {
   int asked = 0;
   const test::LoopbackServer server(
       [&](const std::string&) { return test::reply(200, ++asked == 1 ? "old" : m_text); });
-  const auto source = open_source(server.url(), PlainHttp::on_loopback, "/");
+  const auto source = open_source(server.url(), {}, "/");
   ASSERT_TRUE(source);
   const core::ReleaseRow row = row_of({12, 8, 1}, m_digest);
   const auto fetched = fetch_manifest(*source, {12, 8, 1}, registry_of({&row, 1}), {});
@@ -161,7 +161,7 @@ TEST_F(FetchManifest, of_another_digest_is_fetched_once_more) {
 
 TEST_F(FetchManifest, of_another_digest_is_not_fetched_a_third_time) {
   const test::LoopbackServer server([&](const std::string&) { return test::reply(200, m_text); });
-  const auto source = open_source(server.url(), PlainHttp::on_loopback, "/");
+  const auto source = open_source(server.url(), {}, "/");
   ASSERT_TRUE(source);
   const core::ReleaseRow row = row_of({12, 8, 1}, m_other);
   EXPECT_FALSE(fetch_manifest(*source, {12, 8, 1}, registry_of({&row, 1}), {}));
@@ -174,7 +174,8 @@ class FixedTransport final : public Transport {
   explicit FixedTransport(std::string text) : m_text(std::move(text)) {}
   Result<std::string> text(std::string_view, std::uint64_t) override { return m_text; }
   Result<std::vector<std::string>> index() override { return std::vector<std::string>(); }
-  Result<void> stream(std::string_view, std::uint64_t, const Sink&, const Progress&) override { return {}; }
+  Result<std::optional<base::Fd>> open(std::string_view, std::uint64_t) override { return std::nullopt; }
+  void begin(std::string_view, std::uint64_t, std::shared_ptr<Body> body) override { body->end({}); }
 
  private:
   std::string m_text;
@@ -190,56 +191,6 @@ TEST_F(FetchManifest, that_nvidia_issued_anew_is_a_warning) {
   EXPECT_NE(fetched->warning.find(m_other), std::string::npos);
   EXPECT_NE(fetched->warning.find(m_digest), std::string::npos);
   EXPECT_EQ(fetch_manifest(source, {12, 8, 1}, registry_of({&row, 1}), {"any"})->warning, "");
-}
-
-// --- Archives ---
-
-class FetchArchive : public FetchManifest {
- protected:
-  Result<void> fetch_nvcc(const std::function<void(core::Archive&)>& change = {}, const Progress& progress = {}) {
-    core::Archive archive = fetch("")->manifest.find("cuda_nvcc")->archives_for("linux-x86_64")->by_variant[0].second;
-    if (change) change(archive);
-    return fetch_archive(m_mirror.source(), archive, "cuda_nvcc", m_scratch / "archive", progress);
-  }
-  test::Scratch m_scratch;
-};
-
-TEST_F(FetchArchive, arrives_byte_for_byte) {
-  ASSERT_TRUE(fetch_nvcc());
-  EXPECT_EQ(test::content_of(m_scratch / "archive"), test::content_of(m_mirror / "cuda_nvcc/cuda_nvcc-archive.tar"));
-}
-
-TEST_F(FetchArchive, DL_01_of_another_digest_is_gone_at_once) {
-  const auto fetched = fetch_nvcc([&](core::Archive& archive) { archive.sha256 = m_other; });
-  ASSERT_FALSE(fetched);
-  EXPECT_EQ(fetched.error().kind, ErrorKind::integrity);
-  EXPECT_TRUE(is_told(fetched.error(), m_other));
-  EXPECT_TRUE(is_told(fetched.error(), "cuda_nvcc"));
-  EXPECT_TRUE(base::list_directory(m_scratch.path())->empty());
-}
-
-TEST_F(FetchArchive, DL_01_of_another_size_is_refused) {
-  const auto fetched = fetch_nvcc([](core::Archive& archive) { ++archive.size; });
-  ASSERT_FALSE(fetched);
-  EXPECT_EQ(fetched.error().kind, ErrorKind::integrity);
-  EXPECT_TRUE(is_told(fetched.error(), "cuda_nvcc"));
-  EXPECT_TRUE(base::list_directory(m_scratch.path())->empty());
-}
-
-TEST_F(FetchArchive, DL_11_that_is_interrupted_leaves_nothing) {
-  const auto fetched = fetch_nvcc({}, [](std::uint64_t) { return false; });
-  ASSERT_FALSE(fetched);
-  EXPECT_EQ(fetched.error().kind, ErrorKind::interrupted);
-  EXPECT_TRUE(base::list_directory(m_scratch.path())->empty());
-}
-
-TEST_F(FetchArchive, never_writes_over_or_through_what_is_there) {
-  m_scratch.file("precious", "content");
-  ASSERT_TRUE(base::make_link("precious", m_scratch / "archive"));
-  const auto fetched = fetch_nvcc();
-  ASSERT_FALSE(fetched);
-  EXPECT_EQ(fetched.error().kind, ErrorKind::filesystem);
-  EXPECT_EQ(test::content_of(m_scratch / "precious"), "content");
 }
 
 }  // namespace
