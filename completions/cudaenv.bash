@@ -8,11 +8,11 @@ __cudaenv_follow() {
     '')
       options='-h|--help|-q|--quiet|--verbose|--color|-V|--version'
       values=' --color=auto|always|never '
-      arguments='install|uninstall|adopt|versions|version|local|global|which|whence|prefix|root|exec|env|check|info|shell|init|completions|rehash|config|help' actions=1
+      arguments='install|uninstall|verify|prune|adopt|versions|version|local|global|which|whence|prefix|root|exec|env|check|info|shell|init|completions|rehash|config|help' actions=1
       ;;
     'install')
-      options='-h|--help|-q|--quiet|--verbose|--color|--profile|--with|--without|--platform|--mirror|--accept-manifest|--force|--dry-run|--list'
-      values=' --color=auto|always|never --profile=minimal|default|full --with=component, --without=component, --platform=linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le --mirror=url --accept-manifest=none '
+      options='-h|--help|-q|--quiet|--verbose|--color|--profile|--with|--without|--platform|--mirror|--accept-manifest|-j|--jobs|--force|--dry-run|--list'
+      values=' --color=auto|always|never --profile=minimal|default|full --with=component, --without=part, --platform=linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le --mirror=url --accept-manifest=none -j=none --jobs=none '
       arguments='release'
       ;;
     'uninstall')
@@ -21,9 +21,18 @@ __cudaenv_follow() {
       arguments='toolkit...'
       ;;
     'available')
-      options='-h|--help|-q|--quiet|--verbose|--color|--profile|--with|--without|--platform|--mirror|--accept-manifest|--force|--dry-run|--list'
-      values=' --color=auto|always|never --profile=minimal|default|full --with=component, --without=component, --platform=linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le --mirror=url --accept-manifest=none '
+      options='-h|--help|-q|--quiet|--verbose|--color|--profile|--with|--without|--platform|--mirror|--accept-manifest|-j|--jobs|--force|--dry-run|--list'
+      values=' --color=auto|always|never --profile=minimal|default|full --with=component, --without=part, --platform=linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le --mirror=url --accept-manifest=none -j=none --jobs=none '
       arguments='release'
+      ;;
+    'verify')
+      options='-h|--help|-q|--quiet|--verbose|--color|--all|--json'
+      values=' --color=auto|always|never '
+      arguments='toolkit...'
+      ;;
+    'prune')
+      options='-h|--help|-q|--quiet|--verbose|--color|--dry-run'
+      values=' --color=auto|always|never '
       ;;
     'adopt')
       options='-h|--help|-q|--quiet|--verbose|--color|--name'
@@ -31,7 +40,7 @@ __cudaenv_follow() {
       arguments='directory'
       ;;
     'versions' | 'list')
-      options='-h|--help|-q|--quiet|--verbose|--color|--bare|--json'
+      options='-h|--help|-q|--quiet|--verbose|--color|--bare|--json|--size'
       values=' --color=auto|always|never '
       ;;
     'version' | 'current')
@@ -142,7 +151,7 @@ __cudaenv_follow() {
     'help')
       options='-h|--help|-q|--quiet|--verbose|--color'
       values=' --color=auto|always|never '
-      arguments='install|uninstall|adopt|versions|version|local|global|which|whence|prefix|root|exec|env|check|info|shell|init|completions|rehash|config|help'
+      arguments='install|uninstall|verify|prune|adopt|versions|version|local|global|which|whence|prefix|root|exec|env|check|info|shell|init|completions|rehash|config|help'
       ;;
     *) \builtin return 1 ;;
   esac

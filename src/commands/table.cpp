@@ -37,9 +37,10 @@ constexpr std::string_view k_of_exec =
     "A toolkit that the gate refuses is not run (exit 5); CUDAENV_GATE=off before the command opens it.\n";
 
 constexpr std::string_view k_of_verify =
-    "Without VERSION: the selected toolkit. Every file is compared with the receipt of the install: is it there, with\n"
-    "its mode and its content? Exit status 7 if anything is missing or changed. What was added to a toolkit is counted,\n"
-    "and is no fault. Of an adopted toolkit only the presence of the compiler's files can be checked.\n";
+    "Without VERSION: the selected toolkit. Each file is compared with the receipt that the install\n"
+    "wrote: is it there, with its mode and its content? Exit status 7 if anything is missing or changed.\n"
+    "What was added to a toolkit is counted, and is no fault. Of an adopted toolkit only the presence of\n"
+    "the compiler's files can be checked.\n";
 
 // clang-format off
 constexpr CommandRow k_rows[] = {

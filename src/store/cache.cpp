@@ -49,11 +49,12 @@ Result<void> remove_file(const base::Path& path, const struct stat& info, Remova
   return {};
 }
 
-// The file beside a partial one, which means nothing without it.
-Result<void> remove_origin(const base::Path& path, Removal removal, Removed& removed) {
+// The file beside a partial one, which means nothing without it; whether there was one.
+Result<bool> remove_origin(const base::Path& path, Removal removal, Removed& removed) {
   struct stat info;
-  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
-  return remove_file(path, info, removal, removed);
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  CUDAENV_CHECK(remove_file(path, info, removal, removed));
+  return true;
 }
 
 // Whether there is such a directory and not a link to one.
@@ -89,8 +90,8 @@ Result<CacheRemoved> remove_cached(const Root& root, Removal removal) {
   for (const std::string& name : names) {
     const std::string partial = name.substr(0, k_digest_size) + std::string(k_partial_end);
     if (!is_name_with(name, k_origin_end) || std::binary_search(names.begin(), names.end(), partial)) continue;
-    CUDAENV_CHECK(remove_origin(directory / name, removal, removed.partials));
-    ++removed.partials.count;
+    CUDAENV_TRY(was_there, remove_origin(directory / name, removal, removed.partials));
+    removed.partials.count += was_there ? 1 : 0;
   }
   return removed;
 }

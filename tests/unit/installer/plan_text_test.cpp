@@ -53,10 +53,10 @@ TEST_F(PlanTextTest, all_is_fetched_and_sizes_are_estimates) {
   EXPECT_TRUE(summary.is_estimate());
   EXPECT_EQ(summary.shared(), 0u);
   EXPECT_EQ(plan_text(summary, "/root/versions", 100'000'000'000),
-            "                                             download        unpacked\n"
+            "                                            download        unpacked\n"
             "  cuda_nvcc                12.8.93           10.0 MB   about 40.0 MB\n"
-            "  libcublas                12.8.4.1         900.0 MB    about 2.7 GB\n"
-            "  2 components                              910.0 MB    about 2.7 GB\n"
+            "  libcublas                12.8.4.1         900.0 MB    about 1.8 GB\n"
+            "  2 components                              910.0 MB    about 1.8 GB\n"
             "free in /root/versions: 100.0 GB\n");
 }
 
@@ -65,7 +65,7 @@ TEST_F(PlanTextTest, what_is_here_is_not_fetched_and_what_is_shared_takes_no_roo
   EXPECT_EQ(summary.to_fetch(), 0u);
   EXPECT_EQ(summary.unpacked(), 40'000'000u);
   EXPECT_EQ(plan_text(summary, "/r\x1b", 39'999'999),
-            "                                             download        unpacked\n"
+            "                                            download        unpacked\n"
             "  cuda_nvcc                12.8.93              kept   about 40.0 MB\n"
             "  libcublas                12.8.4.1           shared          1.5 GB\n"
             "  2 components                                   0 B   about 40.0 MB\n"
