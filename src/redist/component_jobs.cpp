@@ -179,6 +179,11 @@ InstallProgress ComponentJobs::progress() {
   return progress;
 }
 
+void ComponentJobs::tell(InstallObserver& observer, const InstallProgress& progress) const {
+  for (const Error& reason : m_workshop.take_switches()) observer.switching(reason);
+  observer.progressed(progress);
+}
+
 Result<void> ComponentJobs::run(InstallObserver& observer,
                                 const std::function<Result<void>(ReadyComponent&)>& on_ready) {
   const std::size_t count = std::min<std::size_t>(m_workshop.jobs, m_jobs.size());
@@ -195,8 +200,7 @@ Result<void> ComponentJobs::run(InstallObserver& observer,
     }
     if (ready == m_jobs.end()) {
       lock.unlock();
-      for (const Error& reason : m_workshop.take_switches()) observer.switching(reason);
-      observer.progressed(now);
+      tell(observer, now);
       lock.lock();
       m_changed.wait_for(lock, k_slice);
       continue;
@@ -210,7 +214,7 @@ Result<void> ComponentJobs::run(InstallObserver& observer,
   }
   const InstallProgress all = progress();
   lock.unlock();
-  observer.progressed(all);
+  tell(observer, all);
   return {};
 }
 

@@ -80,6 +80,7 @@ class ComponentJobs {
   Result<void> make_room(const Job& job) const;
   void begin(Job& job);
   InstallProgress progress();
+  void tell(InstallObserver& observer, const InstallProgress& progress) const;
 
   const Workshop m_workshop;
   std::mutex m_mutex;

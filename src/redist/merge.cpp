@@ -41,7 +41,8 @@ store::ReceiptFile of_link(const core::LinkToMake& link) {
 
 tl::unexpected<Error> TreeMerger::clash(const std::string& path, std::string_view first,
                                         std::string_view second) const {
-  if (second.empty()) std::swap(first, second);
+  // By name, since components come in any order; cudaenv itself first.
+  if (second < first) std::swap(first, second);
   const std::string shown = base::escaped(path);
   return fail(ErrorKind::integrity,
               first.empty() ? fmt::format("component {} brings {}, which is in cudaenv's way", second, shown)

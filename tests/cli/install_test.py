@@ -213,6 +213,7 @@ class Again(MirrorTest):
             self.assertEqual(after[key], before[key])
 
     def test_force_that_fails_leaves_the_old_one(self):
+        self.damage("12.8.1", "libcublas")
         self.archive("12.8.1", "libcublas").unlink()
         with self.unchanged():
             self.fails(3, "install", "12.8.1", "--force", says="libcublas")

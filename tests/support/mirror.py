@@ -5,6 +5,7 @@ change, a server for it, and the program."""
 import atexit
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import signal
@@ -150,6 +151,20 @@ class MirrorTest(unittest.TestCase):
     def toolkit(self, name):
         return self.box.root / "versions" / name
 
+    def receipt(self, name):
+        return json.loads((self.toolkit(name) / "receipt.json").read_text())
+
+    def damage(self, name, component):
+        """Alters a file that the component brought, so that it is not to be taken over; its path."""
+        file = next(file for file in self.receipt(name)["files"]
+                    if file.get("component") == component and file.get("size"))
+        path = self.toolkit(name) / file["path"]
+        content = path.read_bytes()
+        path.unlink()  # another toolkit may have it too
+        path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+        path.chmod(int(file["mode"], 8))
+        return path
+
     def names(self):
         """What `versions` lists."""
         return self.done("versions", "--bare").stdout.split()
@@ -179,12 +194,20 @@ class MirrorTest(unittest.TestCase):
 
     @contextlib.contextmanager
     def unchanged(self, *directories):
-        """What the block runs leaves nothing behind: neither in the home nor beside it, unless others are named."""
+        """What the block runs leaves nothing behind: neither in the home nor beside it, unless others are named. What
+        was fetched is no left-over: the next run goes on with it."""
         watched = directories or (self.box.home, self.box.top / "tmp")
-        before = {directory: listing(directory) for directory in watched}
+        cache = self.box.root / "cache"
+
+        def now(directory):
+            found = listing(directory)
+            prefix = os.path.relpath(cache, directory)
+            return {path: what for path, what in found.items() if path != prefix and not path.startswith(prefix + "/")}
+
+        before = {directory: now(directory) for directory in watched}
         yield
         for directory, was in before.items():
-            self.assertEqual(listing(directory), was)
+            self.assertEqual(now(directory), was)
 
     def interrupt(self, process, number=signal.SIGINT):
         """Exit status, output, errors and the time that the process took to end."""
