@@ -13,7 +13,7 @@ if command -v apt-get >/dev/null 2>&1; then
   [ "$purpose" = build ] || packages="$packages python3-pip xz-utils"
   [ "$purpose" != test ] ||
     packages="$packages libgtest-dev curl ccache strace zsh fish pkg-config binutils util-linux procps make tmux sudo
-      direnv environment-modules gdb valgrind lld"
+      direnv environment-modules gdb valgrind lld openssl"
   # To build the library shims for the other machine, and to run them.
   [ "$purpose" != test ] || [ "$(uname -m)" != x86_64 ] ||
     packages="$packages g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
@@ -26,7 +26,7 @@ elif command -v dnf >/dev/null 2>&1; then
   [ "$purpose" = build ] || packages="$packages python3-pip xz"
   [ "$purpose" != test ] ||
     packages="$packages gtest-devel curl ccache strace zsh fish pkgconf binutils util-linux procps-ng make tmux sudo
-      environment-modules gdb valgrind lld"
+      environment-modules gdb valgrind lld openssl"
   is_installed() { rpm -q "$1" >/dev/null 2>&1; }
   install_packages() { $as_root dnf install -y -q "$@"; }
   refresh() { :; }

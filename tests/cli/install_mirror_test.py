@@ -26,7 +26,7 @@ def closed_port():
 
 
 def no_index(path):
-    return ("404", "") if path == "/" else ("", "")
+    return {"404": ""} if path == "/" else {}
 
 
 class Mirrors(MirrorTest):
@@ -185,7 +185,7 @@ class Mirrors(MirrorTest):
 
     def test_a_page_that_lists_nothing(self):
         server = self.serve()
-        server.faults.of = lambda path: ("html200", "") if path == "/" else ("", "")
+        server.faults.of = lambda path: {"html200": ""} if path == "/" else {}
         with self.unchanged():
             self.fails(3, "install", "12.8.1", says="there are no releases at all")
 

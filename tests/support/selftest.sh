@@ -135,12 +135,67 @@ check_server() {
     check "html200" grep -q '<html>' <(fetch "$url/$file")
     fault "redirect:$url/moved?from=%s"
     check "redirect" equal "$(fetch -o /dev/null -w '%{redirect_url}' "$url/$file")" "$url/moved?from=/$file"
+    fault reset:1000
+    check "reset" equal "$(fetch -o /dev/null "$url/$file" || echo $?)" 56
+    fault "503html:date+9 slow:9"
+    check "page" grep -q '<html>' <(fetch "$url/$file")
+    check "Retry-After as a date" grep -q '^Retry-After: .* GMT' <(fetch -I "$url/$file")
+    fault late:0.3
+    check "late" grep -q '^0\.[3-9]' <(fetch -o /dev/null -w '%{time_starttransfer}' "$url/$file")
+    fault auth:me:secret
+    check "auth" equal "$(status "$url/$file") $(status -u me:secret "$url/$file")" "401 200"
+    fault length:+9
+    check "length that is too large" equal "$(fetch -o /dev/null "$url/$file" || echo $?)" 18
+    fault length:-9
+    check "length that is too small" equal "$(fetch "$url/$file" | wc -c)" $((size - 9))
+    fault chunked
+    check "chunks" cmp <(fetch "$url/$file") "$mirror/$file"
+    fault "chunked truncate:1000"
+    check "chunks cut off" equal "$(fetch -o /dev/null "$url/$file" || echo $?)" 18
+    fault gzip
+    check "gzip" cmp <(fetch "$url/$file" | gzip -dc) "$mirror/$file"
+    fault encoding:gzip
+    check "encoding that is not so" cmp <(fetch "$url/$file") "$mirror/$file"
+    part() { fetch -D "$work/head" -r 100-199 "$@" "$url/$file" | wc -c; }
+    says() { grep -qi "^$1"$'\r''$' "$work/head" || { cat "$work/head"; return 1; }; }
+    for wrong in "shifted 0 content-range: bytes 199-199/$size" "whole 0 content-range: bytes 0-199/$size" \
+        "total 100 content-range: bytes 100-199/$((size + 7))" "unit 100 content-range: 100-199/$size"; do
+        fault "badrange:${wrong%% *}"
+        part >/dev/null
+        check "badrange ${wrong%% *}" says "${wrong#* * }"
+    done
+    fault badrange:none
+    check "badrange none" equal "$(part) $(grep -ci content-range "$work/head")" "100 0"
+    fault partial:10
+    check "partial" equal "$(status "$url/$file") $(fetch "$url/$file" | wc -c)" "206 $((size - 10))"
+    fault 416
+    check "416 where a range was asked for" equal "$(status "$url/$file") $(status -r 5-9 "$url/$file")" "200 416"
+    rm "$mirror/.faults"
+    part >/dev/null
+    tag=$(sed -n 's/^ETag: \(.*\)\r$/\1/p' "$work/head") date=$(sed -n 's/^Last-Modified: \(.*\)\r$/\1/p' "$work/head")
+    check "If-Range" equal "$(part -H "If-Range: $tag") $(part -H "If-Range: $date") $(part -H 'If-Range: "x"')" "100 100 $size"
+    fault weaketag
+    check "weak ETag" equal "$(part -H "If-Range: W/$tag")" "$size"
+    fault noetag
+    check "no ETag" equal "$(part -H "If-Range: $tag") $(part -H "If-Range: $date")" "$size 100"
+    fault novalidators
+    check "no validators" equal "$(part -H "If-Range: $date") $(part) $(grep -cE '^(ETag|Last)' "$work/head")" "$size 100 0"
+    fault newetag
+    check "new ETag" equal "$(part -H "If-Range: $tag")" "$size"
+    fault mixed
+    check "mixed" bash -c "! cmp -s '$mirror/$file' <(curl -s --noproxy '*' -r 0- -H 'If-Range: $tag' '$url/$file')"
+    check "mixed is not said" equal "$(part -H "If-Range: $tag")" 100
+    fault random:7
+    chance() { for _ in $(seq 40); do status "$url/$file" | head -c 1; done; }
+    check "random" bash -c "[[ $(chance) == *2* && $(chance) == *5* ]]"
+    fault truncate
+    check "fault without its number" equal "$(status "$url/$file")" 500
     fault misspelt
     check "misspelt fault" equal "$(status "$url/$file")" 500
     fault norange
     check "norange" equal "$(status -r 5- "$url/$file")" 200
     rm "$mirror/.faults"
-    check "log" grep -q "^GET /$file bytes=100-199 206$" "$work/log"
+    check "log" grep -q "^GET /$file bytes=100-199 206 100$" "$work/log"
     kill "$server"
     check "ends on SIGTERM" gone "$server"
     bash -c 'python3 "$1/http_server.py" "$2" --port-file "$3" &
