@@ -100,9 +100,9 @@ class MirrorTest(unittest.TestCase):
 
     # The mirror.
 
-    def serve(self, *faults, directory=None):
-        """Serves the mirror from now on in place of the directory; `faults` as http_server.py has them."""
-        server = Server(directory or self.mirror, faults=list(faults))
+    def serve(self, *faults, directory=None, **options):
+        """Serves the mirror from now on in place of the directory; `faults` and options as http_server.py has them."""
+        server = Server(directory or self.mirror, faults=list(faults), **options)
         server.__enter__()
         self.addCleanup(server.__exit__)
         self.box.environment["CUDAENV_MIRROR"] = server.url

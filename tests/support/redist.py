@@ -150,11 +150,12 @@ def write_tar(stream, top: str, tree: Tree) -> None:
                     tar.addfile(member, source)
 
 
-def write_tar_xz(path: Path, top: str, tree: Tree, preset: int) -> None:
+def write_tar_xz(path: Path, top: str, tree: Tree, preset: int, threads: int = 2) -> None:
+    """More than one thread of xz make blocks of their own, which NVIDIA's archives do not have."""
     size = sum(entry.size() for entry in tree.values() if isinstance(entry, File))
     if size >= BIG and shutil.which("xz"):
         with open(path, "wb") as output:
-            xz = subprocess.Popen(["xz", "-c", "-T2", f"-{preset}"], stdin=subprocess.PIPE, stdout=output)
+            xz = subprocess.Popen(["xz", "-c", f"-T{threads}", f"-{preset}"], stdin=subprocess.PIPE, stdout=output)
             write_tar(xz.stdin, top, tree)
             xz.stdin.close()
         if xz.wait() != 0:
@@ -210,14 +211,14 @@ def license_of(name: str, component: Component) -> bytes:
     return f"{component.name or name}\nLicence: {component.license}\n".encode()
 
 
-def write_archive(path: Path, tree: Union[Tree, Path], license_text: bytes, preset: int) -> None:
+def write_archive(path: Path, tree: Union[Tree, Path], license_text: bytes, preset: int, threads: int = 2) -> None:
     contents = dict(tree) if isinstance(tree, dict) else scan(Path(tree))
     contents.setdefault("LICENSE", File(license_text))
     contents = with_parents(contents)
     if path.suffix == ".zip":
         write_zip(path, path.name[: -len(".zip")], contents)
     else:
-        write_tar_xz(path, path.name[: -len(".tar.xz")], contents, preset)
+        write_tar_xz(path, path.name[: -len(".tar.xz")], contents, preset, threads)
 
 
 def manifest_path(base: Path, version: str) -> Path:
@@ -259,7 +260,7 @@ class Release:
             manifest[name] = self.write_component(base, name, component, preset)
         write_manifest(base, self.version, manifest)
 
-    def write_component(self, base: Path, name: str, component: Component, preset: int) -> dict:
+    def write_component(self, base: Path, name: str, component: Component, preset: int, threads: int = 2) -> dict:
         entry: dict = {"name": component.name or name, "license": component.license}
         text = license_of(name, component)
         if self.labelled:
@@ -274,7 +275,7 @@ class Release:
             written = {}
             for variant, tree in trees.items():
                 path = archive_path(base, name, platform, component.version, variant)
-                write_archive(path, tree, text, preset)
+                write_archive(path, tree, text, preset, threads)
                 written[f"cuda{variant}" if variant else ""] = describe(path, base)
             entry[platform] = written if component.variants else written[""]
         return entry

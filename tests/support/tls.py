@@ -63,3 +63,8 @@ class Authority:
         self.run("ca", "-batch", "-notext", "-cert", self.file, "-keyfile", self.key, "-in", request, "-out", certificate,
                  "-startdate", f"{start:%y%m%d%H%M%SZ}", "-enddate", f"{end:%y%m%d%H%M%SZ}", "-extfile", extensions)
         return str(certificate), str(key)
+
+    def add_to(self, directory: Path) -> None:
+        """To a directory of authorities, as OpenSSL reads one."""
+        done = subprocess.run(["openssl", "x509", "-hash", "-noout", "-in", self.file], capture_output=True, text=True, check=True)
+        shutil.copy(self.file, directory / f"{done.stdout.strip()}.0")
