@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,30 @@ class Turn:
     peak: int  # bytes, of the largest process
 
 
+class Watcher(threading.Thread):
+    """The most memory that a process or one below it has had. Not from wait4: that counts what the process was before its exec,
+    which is this one."""
+
+    def __init__(self, process):
+        super().__init__(daemon=True)
+        self.process, self.peak, self.ended = process, 0, threading.Event()
+
+    def run(self):
+        while not self.ended.wait(0.05):
+            self.look(self.process)
+
+    def look(self, process):
+        try:
+            status = Path(f"/proc/{process}/status").read_text()
+            children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        except OSError:
+            return  # it has ended
+        had = re.search(r"VmHWM:\s*(\d+) kB", status)
+        self.peak = max(self.peak, int(had[1]) * 1024 if had else 0)
+        for child in children:
+            self.look(child)
+
+
 def timed(command, cwd, environment, text=""):
     """Runs a command that must succeed."""
     os.sync()
@@ -59,13 +84,16 @@ def timed(command, cwd, environment, text=""):
         lines.seek(0)
         start = time.perf_counter()
         process = subprocess.Popen(list(map(str, command)), cwd=cwd, env=environment, stdin=lines, stdout=output, stderr=output)
-        _, status, usage = os.wait4(process.pid, 0)
+        watcher = Watcher(process.pid)
+        watcher.start()
+        process.wait()
         seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
+        watcher.ended.set()
+        watcher.join()
         if process.returncode != 0:
             output.seek(0)
             raise RuntimeError(f"{command[0]} ended with {process.returncode}: {output.read()[-2000:]}")
-    return Turn(seconds, usage.ru_maxrss * 1024)
+    return Turn(seconds, watcher.peak)
 
 
 class Server:
@@ -143,7 +171,7 @@ class Bench:
     def __init__(self, options, scratch):
         self.program, self.scratch, self.options = Path(options.program).resolve(), scratch, options
         self.mirror = install_mirror.make(options.quick, options.preset)
-        self.turns, self.facts = {}, {}
+        self.turns, self.facts, self.failed = {}, {}, {}
         self.links = {rate: Server(self.mirror, scratch, int(rate * MB)) for rate in options.links}
         self.server = Server(self.mirror, scratch)
         self.uv, self.no_uv = find_uv()
@@ -229,11 +257,9 @@ class Bench:
             return turn
 
     def variants(self):
-        own = {"cudaenv": self.cold, "usual way": self.usual, "xz -dc": self.decode, "cp -r": self.copy,
-               "second release": self.second, "repeat": self.repeat, "--force": self.force}
-        if self.uv:
-            own["uv"] = self.wheels
-        return own
+        uv = {"uv": self.wheels} if self.uv else {}
+        return {"cudaenv": self.cold, "usual way": self.usual, **uv, "xz -dc": self.decode, "cp -r": self.copy,
+                "second release": self.second, "repeat": self.repeat, "--force": self.force}
 
     def measure(self):
         rounds = [self.variants()] * self.options.rounds
@@ -241,13 +267,15 @@ class Bench:
             over = {f"cudaenv, {rate:g} MB/s": lambda rate=rate: self.over_link(rate),
                     f"curl, {rate:g} MB/s": lambda rate=rate: self.bare(rate)}
             rounds += [over] * self.options.slow_rounds
+        self.order = list(dict.fromkeys(name for variants in rounds for name in variants))
         for number, variants in enumerate(rounds, 1):
             for name, turn in random.sample(sorted(variants.items()), len(variants)):
                 print(f"round {number} of {len(rounds)}: {name}", file=sys.stderr)
                 try:
-                    self.turns.setdefault(name, []).append(turn())
+                    made = turn()
+                    self.turns.setdefault(name, []).append(made)
                 except RuntimeError as error:
-                    self.facts[name] = str(error)
+                    self.failed[name] = str(error)
 
     def close(self):
         for server in [self.server, *self.links.values()]:
@@ -256,7 +284,7 @@ class Bench:
     # What came of it.
 
     def has(self, *names):
-        return all(self.turns.get(name) for name in names)
+        return all(name in self.turns and name not in self.failed for name in names)
 
     def seconds(self, name):
         return statistics.median(turn.seconds for turn in self.turns[name])
@@ -268,10 +296,11 @@ class Bench:
 
     def rows(self):
         """Name, seconds, the time of the install as a multiple of this, peak."""
-        for name, turns in self.turns.items():
+        for name in self.order:
             over = re.search(r"[\d.]+ MB/s", name)
-            ratio = self.ratio(f"cudaenv, {over[0]}" if over else "cudaenv", name)
-            yield name, self.seconds(name), ratio, max(turn.peak for turn in turns)
+            install = f"cudaenv, {over[0]}" if over else "cudaenv"
+            if self.has(name, install):
+                yield name, self.seconds(name), self.ratio(install, name), max(turn.peak for turn in self.turns[name])
         if self.has("xz -dc", "cp -r"):
             yield "floor: xz -dc, then cp -r", self.seconds("xz -dc") + self.seconds("cp -r"), self.ratio(
                 "cudaenv", "xz -dc", "cp -r"), 0
@@ -310,13 +339,12 @@ def report(bench):
         print(f"--force with kept archives: {bench.facts['fetched again'] / MB:.1f} MB fetched")
     if not bench.uv:
         print(f"uv is not to be had: {bench.no_uv}")
-    failed = [name for name in [*bench.variants(), *(f"cudaenv, {rate:g} MB/s" for rate in bench.links)] if name in bench.facts]
-    for name in failed:
-        print(f"failed: {name}: {bench.facts[name]}")
+    for name, reason in bench.failed.items():
+        print(f"failed: {name}: {reason}")
     missed = [goal for goal, is_met in bench.goals() if not is_met]
     for goal in missed:
         print("missed:", goal)
-    return 1 if missed or failed else 0
+    return 1 if missed or bench.failed else 0
 
 
 def main():
