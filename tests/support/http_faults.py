@@ -31,30 +31,33 @@ class Faults:
 
     def of(self, path: str) -> Dict[str, str]:
         """Kinds and their arguments: {"truncate": "1000"}; empty for a request that goes well."""
+        lines = [(line, "") for line in self.rules]
         try:
-            lines = self.rules + self.file.read_text().splitlines()
+            written = str(self.file.stat().st_mtime_ns)  # lines that are written anew count anew
+            lines += [(line, written) for line in self.file.read_text().splitlines()]
         except OSError:
-            lines = self.rules
+            pass
         with self.lock:
-            for line in lines:
+            for line, written in lines:
                 glob, *kinds = line.split() or [""]
                 if kinds and fnmatch.fnmatchcase(path.lstrip("/"), glob.lstrip("/")):
-                    found = self.of_line(line, kinds)
+                    found = self.of_line(line, kinds, written)
                     if found:
                         return found
         return {}
 
-    def of_line(self, line: str, kinds: List[str]) -> Dict[str, str]:
+    def of_line(self, line: str, kinds: List[str], written: str) -> Dict[str, str]:
         found = {}
         for index, kind in enumerate(kinds):
             match = KIND.fullmatch(kind)
             if not match or is_wrong(match[1], match[2] or ""):
                 return {"misspelt": line}
             name, argument, limit = match.groups()
-            count = self.used.get(f"{index} {line}", 0)
+            key = f"{written} {index} {line}"
+            count = self.used.get(key, 0)
             if limit and count >= int(limit):
                 continue
-            self.used[f"{index} {line}"] = count + 1
+            self.used[key] = count + 1
             found.update(chosen(argument, count) if name == "random" else {name: argument or ""})
         return found
 
