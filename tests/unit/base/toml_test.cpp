@@ -64,6 +64,14 @@ TEST(Toml, empty_document_is_an_empty_table) {
   }
 }
 
+TEST(Toml, what_cannot_begin_a_key_is_refused) {
+  for (const char* text : {"[= 1]\n", "[.a]\n", "[[=]]\n", "[,\n", "[\x01"}) {
+    const auto value = parse_toml(text);
+    ASSERT_FALSE(value) << text;
+    EXPECT_EQ(value.error().message.substr(0, 8), "line 1, ") << text;
+  }
+}
+
 TEST(Toml, deep_nesting_is_refused_and_not_a_crash) { EXPECT_FALSE(parse_toml("a = " + std::string(100'000, '['))); }
 
 }  // namespace
