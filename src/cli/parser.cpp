@@ -4,59 +4,23 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.hpp"
+#include "cli/bind.hpp"
 #include "cli/help.hpp"
 #include "commands/table.hpp"
 
-// The only file that sees CLI11. Each command has a function that ties its options to the parser; all the rest of the
-// program gets is a filled-in options struct.
+// Only this file and cli/bind see CLI11. Each command has a function that ties its options to the parser; all the rest
+// of the program gets is a filled-in options struct.
 
 namespace cudaenv::cli {
 namespace {
 
 using namespace commands;
-
-template <class T>
-CLI::Option* option(CLI::App& app, const std::string& name, std::optional<T>& value, const std::string& help) {
-  return app.add_option_function<T>(
-      name, [&value](const T& typed) { value = typed; }, help);
-}
+using cli::bind;  // those below would hide it
 
 // What help shows in place of a value that is one of a few words: "bash|zsh|fish".
 constexpr const char* k_shells = "bash|zsh|fish";
-
-// An option that may be repeated, or hold several values with commas between them.
-void list_option(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& type,
-                 const std::string& help) {
-  app.add_option(name, values, help + " (may be repeated)")
-      ->delimiter(',')
-      ->take_all()
-      ->allow_extra_args(false)  // what follows its value is an argument of the command
-      ->type_name(type);
-}
-
-void bind(CLI::App& app, InstallOptions& options) {
-  option(app, "spec", options.spec, "12, 12.8, 12.8.1, latest, or auto: the newest that fits this machine")
-      ->type_name("RELEASE");
-  app.add_option("--profile", options.profile, "which components")->type_name("minimal|default|full");
-  list_option(app, "--with", options.with, "COMPONENT", "a further component");
-  list_option(app, "--without", options.without, "PART", "a component to leave out, or \"static\" or \"samples\"");
-  app.add_option("--platform", options.platform, "install for another kind of machine")
-      ->type_name("linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le");
-  app.add_option("--mirror", options.mirrors, "base URL or directory to fetch from (may be repeated)")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("URL");
-  app.add_option("--accept-manifest", options.accept_manifest, "sha256 of a manifest to accept, or any");
-  option(app, "-j,--jobs", options.jobs, "how many components to unpack at once; 0: one a core")
-      ->check(CLI::Range(0, 256).description(""))
-      ->type_name("N");
-  app.add_flag("--force", options.force, "install anew what is installed");
-  app.add_flag("--dry-run", options.dry_run, "show what would be fetched, and stop");
-  app.add_flag("--list", options.list, "list the releases that can be installed");
-}
 
 void bind(CLI::App& app, UninstallOptions& options) {
   app.add_option("version", options.versions, "12.8.1, or the name of an adopted toolkit")

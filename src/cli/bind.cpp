@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bind.hpp"
+
+#include <fmt/format.h>
+
+namespace cudaenv::cli {
+
+using namespace commands;
+
+namespace {
+
+constexpr const char* k_platforms = "linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le";
+
+// What to take of a release, and where from: the same for each command that fetches.
+template <class T>
+void bind_choice(CLI::App& app, T& options) {
+  app.add_option("--profile", options.profile, "which components")->type_name("minimal|default|full");
+  list_option(app, "--with", options.with, "COMPONENT", "a further component");
+  list_option(app, "--without", options.without, "PART", "a component to leave out, or \"static\" or \"samples\"");
+}
+
+template <class T>
+void bind_source(CLI::App& app, T& options) {
+  app.add_option("--mirror", options.mirrors, "base URL or directory to fetch from (may be repeated)")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("URL");
+  app.add_option("--accept-manifest", options.accept_manifest, "sha256 of a manifest to accept, or any");
+}
+
+}  // namespace
+
+void list_option(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& type,
+                 const std::string& help) {
+  app.add_option(name, values, help + " (may be repeated)")
+      ->delimiter(',')
+      ->take_all()
+      ->allow_extra_args(false)  // what follows its value is an argument of the command
+      ->type_name(type);
+}
+
+void bind(CLI::App& app, InstallOptions& options) {
+  option(app, "spec", options.spec, "12, 12.8, 12.8.1, latest, or auto: the newest that fits this machine")
+      ->type_name("RELEASE");
+  bind_choice(app, options);
+  app.add_option("--platform", options.platform, "install for another kind of machine")->type_name(k_platforms);
+  bind_source(app, options);
+  option(app, "-j,--jobs", options.jobs, "how many components to unpack at once; 0: one a core")
+      ->check(CLI::Range(0, 256).description(""))
+      ->type_name("N");
+  app.add_flag("--force", options.force, "install anew what is installed");
+  app.add_flag("--dry-run", options.dry_run, "show what would be fetched, and stop");
+  app.add_flag("--list", options.list, "list the releases that can be installed");
+}
+
+}  // namespace cudaenv::cli
