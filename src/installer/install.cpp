@@ -4,9 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/env_names.hpp"
 #include "base/interrupt.hpp"
-#include "base/process.hpp"
 #include "base/text.hpp"
 #include "commands/gate.hpp"
 #include "commands/judged.hpp"
@@ -18,6 +16,7 @@
 #include "installer/plan_text.hpp"
 #include "installer/progress.hpp"
 #include "installer/retyped.hpp"
+#include "installer/sources.hpp"
 #include "redist/installer.hpp"
 #include "redist/source.hpp"
 #include "store/in_use.hpp"
@@ -27,30 +26,6 @@
 
 namespace cudaenv::commands {
 namespace {
-
-constexpr std::string_view k_licence = "https://docs.nvidia.com/cuda/eula/";
-
-// The bases to fetch from, in order.
-Result<std::vector<redist::Source>> open_sources(const InstallOptions& options, const store::Settings& settings,
-                                                 const App& app) {
-  std::vector<std::string> texts = options.mirrors.empty() ? settings.mirrors() : options.mirrors;
-  if (texts.empty()) texts.emplace_back(redist::k_nvidia_base);
-  redist::SourceOptions how;
-  if (settings.is_on("network.allow_http")) how.plain_http = redist::PlainHttp::everywhere;
-  how.idle_timeout = std::chrono::seconds(settings.number("network.idle_timeout"));
-  CUDAENV_TRY(here, base::working_directory(app.environment));
-  std::vector<redist::Source> sources;
-  for (const std::string& text : texts) {
-    CUDAENV_TRY(source, redist::open_source(text, how, here));
-    sources.push_back(std::move(source));
-  }
-  return sources;
-}
-
-redist::AcceptedManifest accepted_manifest(const InstallOptions& options, const App& app) {
-  if (!options.accept_manifest.empty()) return {options.accept_manifest};
-  return {std::string(app.environment.value(env_names::k_accept_manifest))};
-}
 
 // What to install: the argument, or what the selection asks for; nothing if that is an adopted toolkit. A selection
 // that is satisfied asks for what satisfies it: `install` in a project does not update.
@@ -93,16 +68,11 @@ Result<ExitCode> list(const InstallOptions& options, App& app, std::vector<redis
 }
 
 Result<core::ComponentChoice> choice_of(const InstallOptions& options, const core::Version& release) {
-  core::ComponentChoice choice;
-  choice.with = options.with;
-  choice.without = options.without;
+  core::ComponentChoice choice{core::Profile::standard, options.with, options.without};
   if (options.profile.empty()) return choice;
-  const auto profile = core::parse_profile(options.profile);
-  if (!profile)
-    return fail(ErrorKind::usage, fmt::format("there is no profile \"{}\"", base::escaped(options.profile)),
-                fmt::format("cudaenv install {} --profile minimal", core::to_text(release)),
-                {"known: minimal, default, full"});
-  choice.profile = *profile;
+  CUDAENV_TRY(profile, installer::typed_profile(options.profile, fmt::format("cudaenv install {} --profile minimal",
+                                                                             core::to_text(release))));
+  choice.profile = profile;
   return choice;
 }
 
@@ -218,16 +188,6 @@ Result<void> print_plan(App& app, const Wanted& wanted, const std::string& base)
   return {};
 }
 
-// What may come as a surprise of what is not installed.
-void tell_left_out(App& app, const Wanted& wanted) {
-  const core::ComponentPlan& plan = wanted.plan;
-  if (!plan.unknown.empty() && wanted.choice.profile != core::Profile::minimal)
-    app.output.note(fmt::format("not installed, because this cudaenv does not know {}: {} (--with NAME installs one)",
-                                plan.unknown.size() == 1 ? "it" : "them", base::join(plan.unknown, ", ")));
-  for (const auto& [needed, by] : plan.unmet)
-    app.output.warning(fmt::format("{} is left out, and {} cannot work without it", needed, base::join(by, ", ")));
-}
-
 // A running compiler starts its helpers out of its own tree as it goes on, so the one that was replaced is removed when
 // nothing runs from it any more. What this process need not or must not wait for is left to the next install.
 void remove_replaced(store::Staging replaced, const std::string& name, App& app) {
@@ -265,7 +225,7 @@ Result<redist::InstallOutcome> carry_out(const InstallOptions& options, App& app
   app.output.note(fmt::format("installing CUDA {} for {}: {} components, {} to fetch from {}", name, wanted.platform,
                               plan.components.size(), base::human_size(plan.download_size()),
                               sources.front().location.shown()));
-  app.output.note(fmt::format("NVIDIA's licence applies to what is fetched: {}", k_licence));
+  app.output.note(fmt::format("NVIDIA's licence applies to what is fetched: {}", installer::k_licence));
   const auto start = std::chrono::steady_clock::now();
   redist::InstallRequest request;
   request.release = wanted.release;
@@ -294,15 +254,16 @@ Result<ExitCode> install(const InstallOptions& typed_options, App& app, const st
     CUDAENV_TRY(facts, app.machine.facts(Asking::anew));
     machine = facts;
   }
-  CUDAENV_TRY(offer, installer::first_offer(sources, spec, accepted_manifest(typed_options, app), app.facts.registry(),
-                                            machine, app.output));
+  CUDAENV_TRY(offer,
+              installer::first_offer(sources, spec, installer::accepted_manifest(typed_options.accept_manifest, app),
+                                     app.facts.registry(), machine, app.output));
   if (!offer.manifest.warning.empty()) app.output.warning(offer.manifest.warning);
   CUDAENV_TRY(options, completed(typed_options, app, offer.release));
   CUDAENV_TRY(wanted, wanted_of(options, app, offer));
   if (options.dry_run) CUDAENV_CHECK(print_plan(app, wanted, sources.front().location.shown()));
   CUDAENV_TRY(done, options.dry_run ? true : is_done_already(options, app, wanted.release, &wanted));
   if (done && !options.dry_run) return ExitCode::done;
-  tell_left_out(app, wanted);
+  installer::tell_left_out(app.output, wanted.plan, wanted.choice.profile, "installed");
   std::string forcing;
   if (options.platform.empty()) {
     CUDAENV_TRY(needed, foretell(app, toolkit_facts(wanted.release)));
@@ -328,7 +289,7 @@ Result<ExitCode> install_or_list(const InstallOptions& options, App& app, std::s
   CUDAENV_TRY(settings, store::load_settings(app.roots, app.environment, std::nullopt));
   for (const std::string& warning : settings.warnings()) app.output.warning(warning);
   if (options.list) {
-    CUDAENV_TRY(sources, open_sources(options, settings, app));
+    CUDAENV_TRY(sources, installer::open_sources(options.mirrors, settings, app));
     return list(options, app, std::move(sources));
   }
   CUDAENV_TRY(wanted, wanted_spec(options, app, text));
@@ -337,7 +298,7 @@ Result<ExitCode> install_or_list(const InstallOptions& options, App& app, std::s
     CUDAENV_TRY(done, is_done_already(options, app, wanted->version, nullptr));  // no need to ask the network
     if (done) return ExitCode::done;
   }
-  CUDAENV_TRY(sources, open_sources(options, settings, app));
+  CUDAENV_TRY(sources, installer::open_sources(options.mirrors, settings, app));
   return install(options, app, settings, std::move(sources), *wanted, text);
 }
 

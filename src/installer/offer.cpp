@@ -38,27 +38,37 @@ Result<Offer> offer_of(const redist::Source& source, const std::optional<core::S
   return offer;
 }
 
-bool makes_way(ErrorKind kind) {
+bool is_another_base_better(ErrorKind kind) {
   return kind == ErrorKind::network || kind == ErrorKind::filesystem || kind == ErrorKind::not_found ||
          kind == ErrorKind::integrity;
 }
 
 }  // namespace
 
-Result<Offer> first_offer(std::vector<redist::Source>& sources, const std::optional<core::Spec>& wanted,
-                          const redist::AcceptedManifest& accepted, const core::Registry& registry,
-                          const core::MachineFacts* machine, base::Output& output) {
-  const bool is_a_mistake = wanted && core::mistaken_number(*wanted, registry);
+Result<Offer> first_answer(std::vector<redist::Source>& sources, base::Output& output,
+                           const std::function<Result<Offer>(const redist::Source&)>& ask,
+                           const std::function<bool(const Error&)>& makes_way) {
   while (true) {
-    auto offer = offer_of(sources.front(), wanted, accepted, registry, machine);
-    if (offer || !makes_way(offer.error().kind) || sources.size() == 1) return offer;
-    if (is_a_mistake && offer.error().kind == ErrorKind::not_found) return offer;
+    auto offer = ask(sources.front());
+    if (offer || !makes_way(offer.error()) || sources.size() == 1) return offer;
     const std::string base = sources.front().location.shown();
     const bool is_named = offer.error().message.find(base) != std::string::npos;
     output.warning(
         fmt::format("{}{}; trying the next mirror", offer.error().message, is_named ? "" : " (" + base + ")"));
     sources.erase(sources.begin());
   }
+}
+
+Result<Offer> first_offer(std::vector<redist::Source>& sources, const std::optional<core::Spec>& wanted,
+                          const redist::AcceptedManifest& accepted, const core::Registry& registry,
+                          const core::MachineFacts* machine, base::Output& output) {
+  const bool is_a_mistake = wanted && core::mistaken_number(*wanted, registry);
+  return first_answer(
+      sources, output,
+      [&](const redist::Source& source) { return offer_of(source, wanted, accepted, registry, machine); },
+      [&](const Error& error) {
+        return is_another_base_better(error.kind) && !(is_a_mistake && error.kind == ErrorKind::not_found);
+      });
 }
 
 }  // namespace cudaenv::installer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,12 @@ struct Offer {
   core::Version release = {};             // the one of them that was asked for, if one was,
   redist::FetchedManifest manifest = {};  // and its manifest
 };
+
+// The answer of the first base that has one. One whose error makes way for the next leaves `sources`, with a warning;
+// what is wrong with the last one is the error.
+[[nodiscard]] Result<Offer> first_answer(std::vector<redist::Source>& sources, base::Output& output,
+                                         const std::function<Result<Offer>(const redist::Source&)>& ask,
+                                         const std::function<bool(const Error&)>& makes_way);
 
 // That of the first base that answers and has what is wanted. One that is down, gone, broken or lacks it makes way for
 // the next, with a warning, and leaves `sources`; what is wrong with the last one is the error. A manifest other than
