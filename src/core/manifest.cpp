@@ -21,10 +21,6 @@ using base::Value;
 constexpr std::string_view k_name_start = "redistrib_";
 constexpr std::string_view k_name_end = ".json";
 
-bool is_sha256(std::string_view text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 std::optional<std::uint64_t> size_of(const Value* size) {
   if (!size) return std::nullopt;
   std::uint64_t bytes = 0;
@@ -92,12 +88,6 @@ Result<Component> parse_component(const std::string& name, const Value& value) {
   return component;
 }
 
-// A component's name becomes a directory name of ours.
-bool is_component_name(std::string_view name) {
-  return !name.empty() && name.size() <= 128 && name[0] != '.' && is_plain_relative_path(name) &&
-         name.find('/') == std::string_view::npos;
-}
-
 }  // namespace
 
 const PlatformArchives* Component::archives_for(std::string_view platform) const {
@@ -132,6 +122,15 @@ bool is_plain_relative_path(std::string_view text) {
   for (const std::string_view part : base::split(text, '/'))
     if (part.empty() || part == "." || part == "..") return false;
   return true;
+}
+
+bool is_sha256(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool is_component_name(std::string_view name) {
+  return !name.empty() && name.size() <= 128 && name[0] != '.' && is_plain_relative_path(name) &&
+         name.find('/') == std::string_view::npos;
 }
 
 Result<Manifest> parse_manifest(const Value& document) {

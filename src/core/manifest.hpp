@@ -59,6 +59,12 @@ std::optional<Version> release_of_manifest_name(std::string_view name);
 // scheme or control byte.
 bool is_plain_relative_path(std::string_view text);
 
+// 64 lower-case hex digits.
+bool is_sha256(std::string_view text);
+
+// Whether a directory of ours may have the name: that of a component or a platform.
+bool is_component_name(std::string_view name);
+
 // Reads a manifest. Unknown members are skipped. ErrorKind::integrity, naming component and platform, for what
 // cannot be trusted: a path that leaves the folder, a digest or size that is missing or malformed.
 [[nodiscard]] Result<Manifest> parse_manifest(const base::Value& document);
