@@ -20,6 +20,15 @@ bool makes_way(ErrorKind kind) { return kind == ErrorKind::network || kind == Er
 
 }  // namespace
 
+Error damaged_archive(std::string_view component, const std::string& from, std::string_view expected,
+                      std::string_view found) {
+  return Error{ErrorKind::integrity,
+               fmt::format("component {} from {} is damaged or was exchanged", component, from),
+               {},
+               {fmt::format("expected sha256 {}", expected), fmt::format("found    sha256 {}", found),
+                "if it happens again, tell whoever keeps that mirror"}};
+}
+
 ArchivePlace place_in_cache(const base::Path& cache, const base::Path& own_directory, const core::Archive& archive) {
   const std::string partial = archive.sha256 + ".part";
   return {cache / archive.sha256, cache / partial, own_directory / partial};

@@ -30,6 +30,10 @@ struct ArchivePlace {
 // The places of an archive in ROOT/cache/archives.
 ArchivePlace place_in_cache(const base::Path& cache, const base::Path& own_directory, const core::Archive& archive);
 
+// The error for an archive that is not what the manifest says; `from`: what it was read from.
+Error damaged_archive(std::string_view component, const std::string& from, std::string_view expected,
+                      std::string_view found);
+
 class ArchiveStream;
 
 // Brings archives from the first base that has them. One that is down is not asked again; one that lacks an archive is,
@@ -86,6 +90,8 @@ class ArchiveStream {
   std::uint64_t received() const;
   std::uint64_t found() const { return m_found; }
   std::uint64_t consumed() const { return m_at; }
+  // Whether it is read from where a source has it on this machine; accept() then leaves it there.
+  bool is_local() const { return m_file && !m_is_kept; }
   // What it is read from, for messages.
   std::string shown() const;
 

@@ -18,14 +18,6 @@ namespace {
 constexpr std::size_t k_fetched_ahead = 1;  // archives, for each job; more would only take room on the disk
 constexpr std::chrono::milliseconds k_slice{80};
 
-Error damaged(const core::PlannedComponent& planned, const std::string& from, const std::string& found) {
-  return Error{ErrorKind::integrity,
-               fmt::format("component {} from {} is damaged or was exchanged", planned.component->name, from),
-               {},
-               {fmt::format("expected sha256 {}", planned.archive.sha256), fmt::format("found    sha256 {}", found),
-                "if it happens again, tell whoever keeps that mirror"}};
-}
-
 }  // namespace
 
 ComponentJobs::ComponentJobs(const core::ComponentPlan& plan, Workshop workshop) : m_workshop(std::move(workshop)) {
@@ -109,7 +101,7 @@ Result<void> ComponentJobs::unpack_archive(Job& job, unsigned threads) {
       return {};
     }
     CUDAENV_TRY(is_begun_anew, job.stream->begin_anew());
-    if (!is_begun_anew) return fail(damaged(*job.component, from, digest));
+    if (!is_begun_anew) return fail(damaged_archive(job.component->component->name, from, archive.sha256, digest));
   }
 }
 

@@ -95,6 +95,7 @@ Result<FetchedManifest> fetch_manifest(const Source& source, const core::Version
   if (!manifest) return named(std::move(manifest).error());
   if (auto labelled = core::check_label(*manifest, release); !labelled) return named(std::move(labelled).error());
   fetched.manifest = std::move(*manifest);
+  fetched.text = std::move(text);
   return fetched;
 }
 

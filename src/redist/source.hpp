@@ -46,6 +46,7 @@ struct AcceptedManifest {
 struct FetchedManifest {
   core::Manifest manifest;
   std::string sha256;
+  std::string text;     // as it came, which the digest is of
   std::string warning;  // one line, or nothing
 };
 
