@@ -51,6 +51,17 @@ void bind(CLI::App& app, InstallOptions& options) {
   app.add_flag("--force", options.force, "install anew what is installed");
   app.add_flag("--dry-run", options.dry_run, "show what would be fetched, and stop");
   app.add_flag("--list", options.list, "list the releases that can be installed");
+  app.add_flag("--locked", options.locked, "just what cuda.lock says, bit for bit");
+}
+
+void bind(CLI::App& app, LockOptions& options) {
+  option(app, "spec", options.spec, "which release; default: what the selection asks for")->type_name("RELEASE");
+  bind_choice(app, options);
+  list_option(app, "--platform", options.platforms, fmt::format("{}|all", k_platforms),
+              "a kind of machine to lock for");
+  bind_source(app, options);
+  app.add_option("--output", options.output, "where to write; default: beside .cuda-version")->type_name("FILE");
+  app.add_flag("--check", options.check, "write nothing; exit 1 if it is not up to date");
 }
 
 }  // namespace cudaenv::cli

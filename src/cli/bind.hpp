@@ -23,7 +23,8 @@ CLI::Option* option(CLI::App& app, const std::string& name, std::optional<T>& va
 void list_option(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& type,
                  const std::string& help);
 
-// The commands that fetch.
+// The commands that fetch, which have most of their options in common.
 void bind(CLI::App& app, commands::InstallOptions& options);
+void bind(CLI::App& app, commands::LockOptions& options);
 
 }  // namespace cudaenv::cli

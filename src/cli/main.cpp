@@ -19,8 +19,7 @@ Result<ExitCode> dispatch(const commands::Options& options, commands::App& app,
                           const std::vector<std::string>& arguments) {
   return std::visit(
       [&](const auto& typed) -> Result<ExitCode> {
-        using Typed = std::decay_t<decltype(typed)>;
-        if constexpr (std::is_same_v<Typed, commands::InstallOptions> || std::is_same_v<Typed, commands::VerifyOptions>)
+        if constexpr (commands::is_for_installer<std::decay_t<decltype(typed)>>)
           return run_installer(app, arguments);
         else
           return commands::run(typed, app);

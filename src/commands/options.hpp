@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -22,6 +23,19 @@ struct InstallOptions {
   bool force = false;
   bool dry_run = false;
   bool list = false;
+  bool locked = false;
+};
+
+struct LockOptions {
+  std::optional<std::string> spec;
+  std::string profile;
+  std::vector<std::string> with;
+  std::vector<std::string> without;
+  std::vector<std::string> platforms;
+  std::vector<std::string> mirrors;
+  std::string accept_manifest;
+  std::string output;
+  bool check = false;
 };
 
 struct UninstallOptions {
@@ -129,9 +143,14 @@ struct ConfigOptions {
   std::vector<std::string> values;
 };
 
-using Options = std::variant<InstallOptions, UninstallOptions, VerifyOptions, PruneOptions, VersionsOptions,
-                             VersionOptions, PinOptions, WhichOptions, WhenceOptions, PrefixOptions, RootOptions,
-                             ExecOptions, EnvOptions, InitOptions, ShellOptions, CheckOptions, InfoOptions,
+using Options = std::variant<InstallOptions, UninstallOptions, LockOptions, VerifyOptions, PruneOptions,
+                             VersionsOptions, VersionOptions, PinOptions, WhichOptions, WhenceOptions, PrefixOptions,
+                             RootOptions, ExecOptions, EnvOptions, InitOptions, ShellOptions, CheckOptions, InfoOptions,
                              AdoptOptions, RehashOptions, ConfigOptions, CompletionsOptions, CompleteOptions>;
+
+// Whether a command needs the libraries for network, archives or digests, and so is one of the installer program's.
+template <class T>
+inline constexpr bool is_for_installer =
+    std::is_same_v<T, InstallOptions> || std::is_same_v<T, LockOptions> || std::is_same_v<T, VerifyOptions>;
 
 }  // namespace cudaenv::commands

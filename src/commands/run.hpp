@@ -36,5 +36,6 @@ Result<ExitCode> run(const CompletionsOptions& options, App& app);
 // In the installer program alone (src/installer): these need the network's libraries.
 Result<ExitCode> run(const InstallOptions& options, App& app);
 Result<ExitCode> run(const VerifyOptions& options, App& app);
+Result<ExitCode> run(const LockOptions& options, App& app);
 
 }  // namespace cudaenv::commands

@@ -41,10 +41,16 @@ constexpr std::string_view k_of_verify =
     "wrote: is it there, with its mode and its content? Exit status 7 if anything is missing or changed.\n"
     "What was added to a toolkit is counted, and is no fault. Of an adopted toolkit only the presence of\n"
     "the compiler's files can be checked.\n";
+constexpr std::string_view k_of_lock =
+    "cuda.lock holds release, profile, platforms, and the digest of the manifest and of each archive.\n"
+    "Commit it: `cudaenv install --locked` installs just that, bit for bit, or fails. Without SPEC it\n"
+    "stays at its release as long as .cuda-version allows that one; profile, components and platforms\n"
+    "it keeps until others are typed.\n";
 
 // clang-format off
 constexpr CommandRow k_rows[] = {
     {"install",   "",        "[SPEC] [OPTIONS]",       "Download a release and install it; without SPEC, the one selected here", make<InstallOptions>},
+    {"lock",      "",        "[SPEC] [OPTIONS]",       "Write cuda.lock: the very archives that install --locked takes", make<LockOptions>, Visibility::shown, k_of_lock},
     {"uninstall", "",        "VERSION...",             "Remove installed toolkits", make<UninstallOptions>},
     {"available", "",        "[SPEC]",                 "List the releases that can be installed", make_list, Visibility::hidden},
     {"verify",    "",        "[VERSION...] [--all]",   "Compare installed toolkits with what was installed", make<VerifyOptions>, Visibility::shown, k_of_verify},

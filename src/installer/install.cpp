@@ -12,6 +12,7 @@
 #include "core/platform.hpp"
 #include "core/release_choice.hpp"
 #include "core/version_text.hpp"
+#include "installer/locked.hpp"
 #include "installer/offer.hpp"
 #include "installer/plan_text.hpp"
 #include "installer/progress.hpp"
@@ -141,10 +142,15 @@ void tell_installed(App& app, const std::string& name, bool is_shared) {
 // Whether nothing is to be done for a release that is there. An error if it is there in a way that stands against it.
 // Without `wanted`, what needs a manifest to be answered is not done.
 Result<bool> is_done_already(const InstallOptions& options, App& app, const core::Version& release,
-                             const Wanted* wanted) {
+                             const Wanted* wanted, const std::optional<installer::Locked>& locked) {
   const std::string name = core::to_text(release);
   CUDAENV_TRY(toolkit, store::find_toolkit(app.roots, name));
   if (!toolkit || (toolkit->is_shared && options.force)) return false;
+  if (locked && !options.force) {
+    const auto agreed = locked->check(*toolkit, app.facts.registry());
+    if (!agreed && toolkit->is_shared) return false;
+    CUDAENV_CHECK(agreed);
+  }
   if (toolkit->adopted_from) {
     const std::string from = base::escaped(toolkit->adopted_from->native());
     if (options.force)
@@ -155,7 +161,7 @@ Result<bool> is_done_already(const InstallOptions& options, App& app, const core
     return true;
   }
   if (options.force) return false;
-  if (asks_for_more_than_a_release(options)) {
+  if (!locked && asks_for_more_than_a_release(options)) {
     if (!wanted) return false;
     CUDAENV_TRY(receipt, store::read_receipt(toolkit->directory));
     CUDAENV_CHECK(check_installed(options, receipt, *wanted));
@@ -248,20 +254,23 @@ Result<redist::InstallOutcome> carry_out(const InstallOptions& options, App& app
 }
 
 Result<ExitCode> install(const InstallOptions& typed_options, App& app, const store::Settings& settings,
-                         std::vector<redist::Source> sources, const core::Spec& spec, std::string_view typed) {
+                         std::vector<redist::Source> sources, const core::Spec& spec, std::string_view typed,
+                         const std::optional<installer::Locked>& locked) {
   const core::MachineFacts* machine = nullptr;
   if (spec.kind == core::SpecKind::automatic && typed_options.platform.empty()) {
     CUDAENV_TRY(facts, app.machine.facts(Asking::anew));
     machine = facts;
   }
-  CUDAENV_TRY(offer,
-              installer::first_offer(sources, spec, installer::accepted_manifest(typed_options.accept_manifest, app),
-                                     app.facts.registry(), machine, app.output));
+  const redist::AcceptedManifest accepted = installer::accepted_manifest(typed_options.accept_manifest, app);
+  const core::Registry& registry = app.facts.registry();
+  CUDAENV_TRY(offer, locked ? locked->offer(sources, accepted, registry, app.output)
+                            : installer::first_offer(sources, spec, accepted, registry, machine, app.output));
   if (!offer.manifest.warning.empty()) app.output.warning(offer.manifest.warning);
   CUDAENV_TRY(options, completed(typed_options, app, offer.release));
   CUDAENV_TRY(wanted, wanted_of(options, app, offer));
+  if (locked) CUDAENV_CHECK(locked->check(wanted.plan));
   if (options.dry_run) CUDAENV_CHECK(print_plan(app, wanted, sources.front().location.shown()));
-  CUDAENV_TRY(done, options.dry_run ? true : is_done_already(options, app, wanted.release, &wanted));
+  CUDAENV_TRY(done, options.dry_run ? true : is_done_already(options, app, wanted.release, &wanted, locked));
   if (done && !options.dry_run) return ExitCode::done;
   installer::tell_left_out(app.output, wanted.plan, wanted.choice.profile, "installed");
   std::string forcing;
@@ -274,7 +283,7 @@ Result<ExitCode> install(const InstallOptions& typed_options, App& app, const st
   const std::string name = core::to_text(wanted.release);
   CUDAENV_TRY(outcome, carry_out(options, app, settings, wanted, std::move(sources), offer.manifest.sha256));
   if (outcome.found) {
-    CUDAENV_CHECK(check_installed(options, *outcome.found, wanted));
+    CUDAENV_CHECK(locked ? locked->check(*outcome.found, registry) : check_installed(options, *outcome.found, wanted));
     tell_installed(app, name, false);
   }
   if (auto refreshed = refresh_shims(app); !refreshed)
@@ -285,7 +294,9 @@ Result<ExitCode> install(const InstallOptions& typed_options, App& app, const st
   return ExitCode::done;
 }
 
-Result<ExitCode> install_or_list(const InstallOptions& options, App& app, std::string& text) {
+Result<ExitCode> install_or_list(const InstallOptions& typed, App& app, std::string& text) {
+  CUDAENV_TRY(locked, installer::Locked::find(typed, app));
+  const InstallOptions& options = locked ? locked->options() : typed;
   CUDAENV_TRY(settings, store::load_settings(app.roots, app.environment, std::nullopt));
   for (const std::string& warning : settings.warnings()) app.output.warning(warning);
   if (options.list) {
@@ -295,11 +306,11 @@ Result<ExitCode> install_or_list(const InstallOptions& options, App& app, std::s
   CUDAENV_TRY(wanted, wanted_spec(options, app, text));
   if (!wanted) return ExitCode::done;
   if (wanted->given == 3 && !options.dry_run) {
-    CUDAENV_TRY(done, is_done_already(options, app, wanted->version, nullptr));  // no need to ask the network
+    CUDAENV_TRY(done, is_done_already(options, app, wanted->version, nullptr, locked));  // no need to ask the network
     if (done) return ExitCode::done;
   }
   CUDAENV_TRY(sources, installer::open_sources(options.mirrors, settings, app));
-  return install(options, app, settings, std::move(sources), *wanted, text);
+  return install(options, app, settings, std::move(sources), *wanted, text, locked);
 }
 
 }  // namespace

@@ -10,9 +10,15 @@ namespace {
 using namespace cudaenv;
 
 Result<ExitCode> dispatch(const commands::Options& options, commands::App& app, const std::vector<std::string>&) {
-  if (const auto* install = std::get_if<commands::InstallOptions>(&options)) return commands::run(*install, app);
-  if (const auto* verify = std::get_if<commands::VerifyOptions>(&options)) return commands::run(*verify, app);
-  return fail(ErrorKind::usage, "this program is a part of cudaenv and is not started by itself", "cudaenv help");
+  return std::visit(
+      [&](const auto& typed) -> Result<ExitCode> {
+        if constexpr (commands::is_for_installer<std::decay_t<decltype(typed)>>)
+          return commands::run(typed, app);
+        else
+          return fail(ErrorKind::usage, "this program is a part of cudaenv and is not started by itself",
+                      "cudaenv help");
+      },
+      options);
 }
 
 }  // namespace

@@ -25,9 +25,13 @@ std::string retyped(const InstallOptions& options) {
   const auto add = [&](std::string_view option, std::string_view value) {
     if (!value.empty()) text += fmt::format(" {} {}", option, value);
   };
-  add("--profile", word(options.profile));
-  for (const std::string& name : options.with) add("--with", word(name));
-  for (const std::string& name : options.without) add("--without", word(name));
+  if (options.locked) {
+    text += " --locked";  // that has the rest
+  } else {
+    add("--profile", word(options.profile));
+    for (const std::string& name : options.with) add("--with", word(name));
+    for (const std::string& name : options.without) add("--without", word(name));
+  }
   add("--platform", word(options.platform));
   for (const std::string& typed : options.mirrors) add("--mirror", mirror(typed));
   add("--accept-manifest", word(options.accept_manifest));

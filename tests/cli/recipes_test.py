@@ -13,6 +13,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from support.mirror import samples_of
 from support.modules import MODULES, module_function
 from support.program import ProgramTest
 from support.sandbox import MODERN
@@ -111,6 +112,25 @@ class Running(Recipe):
         self.box.tool("stand-ins", "apptainer", 'echo "$*" >&2; PATH=$APPTAINERENV_PREPEND_PATH:$PATH; shift 5; exec "$@"')
         result = self.run_text(RUN["apptainer"], env={"PATH": f"{self.box.top}/stand-ins:{self.box.environment['PATH']}"})
         self.assert_prints(result, f"{self.new}/bin/nvcc\n", f"exec --nv --bind {self.box.root} docker://gcc:12 make\n")
+
+    def publish(self):
+        """Sample releases in place of NVIDIA's, and nothing installed."""
+        for toolkit in (self.old, self.new):
+            shutil.rmtree(toolkit)
+        mirror = samples_of(("12.8.1",))
+        self.box.environment.update(CUDAENV_MIRROR=str(mirror), CUDAENV_ACCEPT_MANIFEST="any")
+
+    def test_lock(self):
+        self.needs("git", "make")
+        self.publish()
+        result = self.run_text("git init -q &&" + RUN["lock"] + RUN["locked"] + "git ls-files && cudaenv lock --check")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(b".cuda-version\ncuda.lock\n", result.stdout)
+        self.assertTrue((self.new / "receipt.json").exists())
+        self.select("13.0")
+        self.assertEqual(self.run_text("set -e\n" + RUN["locked"]).returncode, 2)
+
+    test_locked = test_lock
 
     def test_slurm(self):
         """By a stand-in for srun, from another directory and without a PATH to cudaenv."""
