@@ -64,4 +64,15 @@ void bind(CLI::App& app, LockOptions& options) {
   app.add_flag("--check", options.check, "write nothing; exit 1 if it is not up to date");
 }
 
+void bind(CLI::App& app, MirrorOptions& options) {
+  app.add_option("directory", options.directory, "where to put it; made if it is not there")->required();
+  app.add_option("spec", options.specs, "12, 12.8, 12.8.1, latest")->type_name("RELEASE");
+  bind_choice(app, options);
+  list_option(app, "--platform", options.platforms, fmt::format("{}|all", k_platforms),
+              "a kind of machine to fetch for; default: this one");
+  bind_source(app, options);
+  app.add_flag("--dry-run", options.dry_run, "show what would be fetched, and stop");
+  app.add_flag("--verify", options.verify, "check what is there against its manifests");
+}
+
 }  // namespace cudaenv::cli

@@ -26,5 +26,6 @@ void list_option(CLI::App& app, const std::string& name, std::vector<std::string
 // The commands that fetch, which have most of their options in common.
 void bind(CLI::App& app, commands::InstallOptions& options);
 void bind(CLI::App& app, commands::LockOptions& options);
+void bind(CLI::App& app, commands::MirrorOptions& options);
 
 }  // namespace cudaenv::cli

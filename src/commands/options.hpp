@@ -38,6 +38,19 @@ struct LockOptions {
   bool check = false;
 };
 
+struct MirrorOptions {
+  std::string directory;
+  std::vector<std::string> specs;
+  std::string profile;
+  std::vector<std::string> with;
+  std::vector<std::string> without;
+  std::vector<std::string> platforms;
+  std::vector<std::string> mirrors;
+  std::string accept_manifest;
+  bool dry_run = false;
+  bool verify = false;
+};
+
 struct UninstallOptions {
   std::vector<std::string> versions;
 };
@@ -143,14 +156,15 @@ struct ConfigOptions {
   std::vector<std::string> values;
 };
 
-using Options = std::variant<InstallOptions, UninstallOptions, LockOptions, VerifyOptions, PruneOptions,
-                             VersionsOptions, VersionOptions, PinOptions, WhichOptions, WhenceOptions, PrefixOptions,
+using Options = std::variant<InstallOptions, UninstallOptions, LockOptions, MirrorOptions, VerifyOptions,
+                             PruneOptions, VersionsOptions, VersionOptions, PinOptions, WhichOptions, WhenceOptions, PrefixOptions,
                              RootOptions, ExecOptions, EnvOptions, InitOptions, ShellOptions, CheckOptions, InfoOptions,
                              AdoptOptions, RehashOptions, ConfigOptions, CompletionsOptions, CompleteOptions>;
 
 // Whether a command needs the libraries for network, archives or digests, and so is one of the installer program's.
 template <class T>
 inline constexpr bool is_for_installer =
-    std::is_same_v<T, InstallOptions> || std::is_same_v<T, LockOptions> || std::is_same_v<T, VerifyOptions>;
+    std::is_same_v<T, InstallOptions> || std::is_same_v<T, LockOptions> ||
+    std::is_same_v<T, MirrorOptions> || std::is_same_v<T, VerifyOptions>;
 
 }  // namespace cudaenv::commands

@@ -37,5 +37,6 @@ Result<ExitCode> run(const CompletionsOptions& options, App& app);
 Result<ExitCode> run(const InstallOptions& options, App& app);
 Result<ExitCode> run(const VerifyOptions& options, App& app);
 Result<ExitCode> run(const LockOptions& options, App& app);
+Result<ExitCode> run(const MirrorOptions& options, App& app);
 
 }  // namespace cudaenv::commands

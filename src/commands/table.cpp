@@ -47,10 +47,15 @@ constexpr std::string_view k_of_lock =
     "stays at its release as long as .cuda-version allows that one; profile, components and platforms\n"
     "it keeps until others are typed.\n";
 
+constexpr std::string_view k_of_mirror =
+    "The directory then serves as --mirror, as it is or behind any web server. A second run fetches\n"
+    "what is missing and goes on where one was stopped. --verify fetches nothing and takes no SPEC.\n";
+
 // clang-format off
 constexpr CommandRow k_rows[] = {
     {"install",   "",        "[SPEC] [OPTIONS]",       "Download a release and install it; without SPEC, the one selected here", make<InstallOptions>},
     {"lock",      "",        "[SPEC] [OPTIONS]",       "Write cuda.lock: the very archives that install --locked takes", make<LockOptions>, Visibility::shown, k_of_lock},
+    {"mirror",    "",        "DIRECTORY SPEC...",      "Fetch releases into a directory that serves as --mirror without a network", make<MirrorOptions>, Visibility::shown, k_of_mirror},
     {"uninstall", "",        "VERSION...",             "Remove installed toolkits", make<UninstallOptions>},
     {"available", "",        "[SPEC]",                 "List the releases that can be installed", make_list, Visibility::hidden},
     {"verify",    "",        "[VERSION...] [--all]",   "Compare installed toolkits with what was installed", make<VerifyOptions>, Visibility::shown, k_of_verify},

@@ -132,6 +132,17 @@ class Running(Recipe):
 
     test_locked = test_lock
 
+    def test_mirror(self):
+        self.publish()
+        result = self.run_text(RUN["mirror"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        text = RUN["mirror_install"].replace("/opt/cudaenv", str(self.box.top / "opt")).replace("/srv", str(self.box.project))
+        result = self.run_text("set -e\n" + text, env={"CUDAENV_MIRROR": None})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.box.top / "opt/versions/12.8.1/bin/nvcc").exists())
+
+    test_mirror_install = test_mirror
+
     def test_slurm(self):
         """By a stand-in for srun, from another directory and without a PATH to cudaenv."""
         self.box.tool("stand-ins", "srun", 'exec "$@"')
