@@ -124,7 +124,7 @@ Result<ExitCode> run(const VersionsOptions& options, App& app) {
     app.output.json(document(toolkits, chosen, sizes ? &*sizes : nullptr));
     return ExitCode::done;
   }
-  if (sizes) app.output.data(columns("own", "shared") + "\n");
+  if (sizes) app.output.data(columns("own", "shared") + "  toolkit\n");
   if (chosen.status == core::SelectionStatus::system)
     app.output.data(
         fmt::format("{}* system ({})\n", sizes ? columns(nullptr) : "", base::escaped(chosen.origin_text())));

@@ -178,7 +178,8 @@ Result<std::vector<store::Receipt>> receipts_in(const App& app) {
   std::vector<store::Receipt> receipts;
   for (const store::Toolkit& toolkit : toolkits) {
     if (toolkit.is_shared || toolkit.adopted_from) continue;
-    if (auto receipt = store::read_receipt(toolkit.directory)) receipts.push_back(std::move(*receipt));  // else: no help
+    if (auto receipt = store::read_receipt(toolkit.directory))
+      receipts.push_back(std::move(*receipt));  // else: no help
   }
   return receipts;
 }

@@ -166,6 +166,9 @@ class Values(CompletionTest):
         self.assertIn("12.4.1\treleased 2024-04-03", self.lines("spec"))
         self.assertIn("nvlink\tin 12.8.1", self.lines("tool"))
         self.assertIn("on\tthe default", self.lines("value", "gate.mode"))
+        self.assertEqual(set(self.lines("part")) - set(self.lines("component")),
+                         {"static\tstatic libraries, but for those that nvcc links by itself",
+                          "samples\texample sources that come with the profiling libraries"})
         self.assertTrue(any(line.startswith("12.8.1\treleased 2025-") for line in self.lines("release")))
 
     def test_what_cannot_be_listed(self):

@@ -353,7 +353,7 @@ class Sizes(ProgramTest):
         self.box.write(adopted / "bin/nvcc.profile")
         self.assertEqual(self.cudaenv("adopt", str(adopted), "--name", "theirs").returncode, 0)
         lines = self.cudaenv("versions", "--size").stdout.decode().splitlines()
-        self.assertEqual(lines[0].split(), ["own", "shared"])
+        self.assertEqual(lines[0].split(), ["own", "shared", "toolkit"])
         self.assertRegex(lines[1], r"^ +- +-    theirs -> ")
         self.assertRegex(lines[2], r"^ +[\d.]+ k?B +1\.0 MB    12\.4\.1$")
         self.assertRegex(lines[3], r"^ +[\d.]+ k?B +1\.0 MB  \* 12\.8\.1 \(set by ")
