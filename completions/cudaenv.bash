@@ -8,26 +8,51 @@ __cudaenv_follow() {
     '')
       options='-h|--help|-q|--quiet|--verbose|--color|-V|--version'
       values=' --color=auto|always|never '
-      arguments='install|uninstall|verify|prune|adopt|versions|version|local|global|which|whence|prefix|root|exec|env|check|info|shell|init|completions|rehash|config|help' actions=1
+      arguments='install|lock|mirror|uninstall|add|remove|verify|repair|prune|adopt|versions|version|local|global|which|whence|prefix|root|exec|env|check|info|shell|init|completions|rehash|config|help' actions=1
       ;;
     'install')
-      options='-h|--help|-q|--quiet|--verbose|--color|--profile|--with|--without|--platform|--mirror|--accept-manifest|-j|--jobs|--force|--dry-run|--list'
-      values=' --color=auto|always|never --profile=minimal|default|full --with=component, --without=part, --platform=linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le --mirror=url --accept-manifest=none -j=none --jobs=none '
+      options='-h|--help|-q|--quiet|--verbose|--color|--profile|--with|--without|--platform|--mirror|--accept-manifest|--add|-j|--jobs|--force|--dry-run|--list|--locked'
+      values=' --color=auto|always|never --profile=minimal|default|full --with=component, --without=part, --platform=linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le --mirror=url --accept-manifest=none --add=product, -j=none --jobs=none '
       arguments='release'
+      ;;
+    'lock')
+      options='-h|--help|-q|--quiet|--verbose|--color|--profile|--with|--without|--platform|--mirror|--accept-manifest|--output|--check'
+      values=' --color=auto|always|never --profile=minimal|default|full --with=component, --without=part, --platform=linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le|all, --mirror=url --accept-manifest=none --output=none '
+      arguments='release'
+      ;;
+    'mirror')
+      options='-h|--help|-q|--quiet|--verbose|--color|--profile|--with|--without|--platform|--mirror|--accept-manifest|--dry-run|--verify'
+      values=' --color=auto|always|never --profile=minimal|default|full --with=component, --without=part, --platform=linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le|all, --mirror=url --accept-manifest=none '
+      arguments='directory release...'
       ;;
     'uninstall')
       options='-h|--help|-q|--quiet|--verbose|--color'
       values=' --color=auto|always|never '
       arguments='toolkit...'
       ;;
+    'add')
+      options='-h|--help|-q|--quiet|--verbose|--color|--to|--mirror|--accept-manifest|--dry-run'
+      values=' --color=auto|always|never --to=spec --mirror=url --accept-manifest=none '
+      arguments='product...'
+      ;;
+    'remove')
+      options='-h|--help|-q|--quiet|--verbose|--color|--from'
+      values=' --color=auto|always|never --from=spec '
+      arguments='product...'
+      ;;
     'available')
-      options='-h|--help|-q|--quiet|--verbose|--color|--profile|--with|--without|--platform|--mirror|--accept-manifest|-j|--jobs|--force|--dry-run|--list'
-      values=' --color=auto|always|never --profile=minimal|default|full --with=component, --without=part, --platform=linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le --mirror=url --accept-manifest=none -j=none --jobs=none '
+      options='-h|--help|-q|--quiet|--verbose|--color|--profile|--with|--without|--platform|--mirror|--accept-manifest|--add|-j|--jobs|--force|--dry-run|--list|--locked'
+      values=' --color=auto|always|never --profile=minimal|default|full --with=component, --without=part, --platform=linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le --mirror=url --accept-manifest=none --add=product, -j=none --jobs=none '
       arguments='release'
       ;;
     'verify')
       options='-h|--help|-q|--quiet|--verbose|--color|--all|--json'
       values=' --color=auto|always|never '
+      arguments='toolkit...'
+      ;;
+    'repair')
+      options='-h|--help|-q|--quiet|--verbose|--color|--mirror'
+      values=' --color=auto|always|never --mirror=url '
       arguments='toolkit...'
       ;;
     'prune')
@@ -151,7 +176,7 @@ __cudaenv_follow() {
     'help')
       options='-h|--help|-q|--quiet|--verbose|--color'
       values=' --color=auto|always|never '
-      arguments='install|uninstall|verify|prune|adopt|versions|version|local|global|which|whence|prefix|root|exec|env|check|info|shell|init|completions|rehash|config|help'
+      arguments='install|lock|mirror|uninstall|add|remove|verify|repair|prune|adopt|versions|version|local|global|which|whence|prefix|root|exec|env|check|info|shell|init|completions|rehash|config|help'
       ;;
     *) \builtin return 1 ;;
   esac

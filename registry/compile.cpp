@@ -126,6 +126,26 @@ std::string row_of(const core::ComponentRow& row, Lists& lists) {
                      quoted(row.source));
 }
 
+std::string row_of(const core::ProductRow& row, Lists& lists) {
+  return fmt::format("{}, {}, {}, {}, {}, {}, {}, {}", quoted(row.name), lists.add("std::string_view", row.also),
+                     quoted(row.folder), lists.add("std::string_view", row.components), quoted(row.place), row.any_cuda,
+                     quoted(row.summary), quoted(row.source));
+}
+
+std::string row_of(const core::FlatArchivesRow& row, Lists& lists) {
+  return fmt::format("{}, {}, {}, {}, {}, {}", quoted(row.product), shown(row.first), shown(row.last),
+                     lists.add("std::uint16_t", row.majors), row.in_lib, quoted(row.source));
+}
+
+std::string row_of(const core::ProductManifestRow& row, Lists&) {
+  return fmt::format("{}, {}, {}, {}", quoted(row.folder), quoted(row.version), quoted(row.sha256), quoted(row.source));
+}
+
+std::string row_of(const core::ElsewhereRow& row, Lists& lists) {
+  return fmt::format("{}, {}, {}, {}, {}", quoted(row.name), lists.add("std::string_view", row.also), quoted(row.how),
+                     quoted(row.command), quoted(row.source));
+}
+
 std::string row_of(const core::SourceRow& row, Lists&) {
   return fmt::format("{}, {}", quoted(row.id), quoted(row.description));
 }
@@ -156,9 +176,15 @@ std::string source_file(const core::Registry& registry) {
   out += table("ComponentRow", "k_components", registry.components, lists);
   out += table("SourceRow", "k_sources", registry.sources, lists);
   out += table("CompatRow", "k_compat", registry.compat, lists);
+  out += table("ProductRow", "k_products", registry.products, lists);
+  out += table("FlatArchivesRow", "k_flat_archives", registry.flat_archives, lists);
+  out += table("ProductManifestRow", "k_product_manifests", registry.product_manifests, lists);
+  out += table("ElsewhereRow", "k_elsewhere", registry.elsewhere, lists);
   out += fmt::format(
       "constexpr Registry k_builtin{{{}, k_releases, k_majors, k_driver_branches, k_architectures, k_chips, k_gpus,\n"
-      "                             k_pci, k_host_compilers, k_components, k_sources, k_compat}};\n\n"
+      "                             k_pci, k_host_compilers, k_components, k_sources, k_compat, k_products, "
+      "k_flat_archives,\n"
+      "                             k_product_manifests, k_elsewhere}};\n\n"
       "}}  // namespace\n\nconst Registry& builtin() {{ return k_builtin; }}\n\n}}  // namespace cudaenv::registry\n",
       quoted(registry.date));
   return out;

@@ -8,7 +8,8 @@
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
 // toml++ 3.3.0 asks "is this character a blank?" in a way that is undefined for most letters beyond ASCII: it falls
-// into its TOML_UNREACHABLE, where "no" is meant. It also takes for granted, so that the compiler may, that what follows
+// into its TOML_UNREACHABLE, where "no" is meant. It also takes for granted, so that the compiler may, that what
+// follows
 // "[" begins a key, and checks that only afterwards. To be removed when tests/fuzz/corpus/toml/letter and key pass
 // without it.
 #include <toml++/impl/preprocessor.h>

@@ -20,11 +20,16 @@ void bind_choice(CLI::App& app, T& options) {
 }
 
 template <class T>
-void bind_source(CLI::App& app, T& options) {
+void bind_mirrors(CLI::App& app, T& options) {
   app.add_option("--mirror", options.mirrors, "base URL or directory to fetch from (may be repeated)")
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("URL");
+}
+
+template <class T>
+void bind_source(CLI::App& app, T& options) {
+  bind_mirrors(app, options);
   app.add_option("--accept-manifest", options.accept_manifest, "sha256 of a manifest to accept, or any");
 }
 
@@ -45,6 +50,7 @@ void bind(CLI::App& app, InstallOptions& options) {
   bind_choice(app, options);
   app.add_option("--platform", options.platform, "install for another kind of machine")->type_name(k_platforms);
   bind_source(app, options);
+  list_option(app, "--add", options.add, "PRODUCT", "another product: cudnn, cutensor@2.3, ...");
   option(app, "-j,--jobs", options.jobs, "how many components to unpack at once; 0: one a core")
       ->check(CLI::Range(0, 256).description(""))
       ->type_name("N");
@@ -73,6 +79,25 @@ void bind(CLI::App& app, MirrorOptions& options) {
   bind_source(app, options);
   app.add_flag("--dry-run", options.dry_run, "show what would be fetched, and stop");
   app.add_flag("--verify", options.verify, "check what is there against its manifests");
+}
+
+void bind(CLI::App& app, AddOptions& options) {
+  app.add_option("product", options.products, "cudnn, cudnn@9, cudnn@9.14, cudnn@latest")
+      ->required()
+      ->type_name("PRODUCT");
+  option(app, "--to", options.to, "which toolkit; default: the selected one")->type_name("SPEC");
+  bind_source(app, options);
+  app.add_flag("--dry-run", options.dry_run, "show what would be fetched, and stop");
+}
+
+void bind(CLI::App& app, RemoveOptions& options) {
+  app.add_option("product", options.products, "cudnn, cutensor, ...")->required()->type_name("PRODUCT");
+  option(app, "--from", options.from, "which toolkit; default: the selected one")->type_name("SPEC");
+}
+
+void bind(CLI::App& app, RepairOptions& options) {
+  app.add_option("version", options.versions, "12.8.1; default: the selected one")->type_name("TOOLKIT");
+  bind_mirrors(app, options);
 }
 
 }  // namespace cudaenv::cli

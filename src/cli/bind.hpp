@@ -27,5 +27,8 @@ void list_option(CLI::App& app, const std::string& name, std::vector<std::string
 void bind(CLI::App& app, commands::InstallOptions& options);
 void bind(CLI::App& app, commands::LockOptions& options);
 void bind(CLI::App& app, commands::MirrorOptions& options);
+void bind(CLI::App& app, commands::AddOptions& options);
+void bind(CLI::App& app, commands::RemoveOptions& options);
+void bind(CLI::App& app, commands::RepairOptions& options);
 
 }  // namespace cudaenv::cli

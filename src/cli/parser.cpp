@@ -185,8 +185,8 @@ std::size_t find_name(const std::vector<std::string>& arguments) {
 
 // Words of other version managers for what is called differently here.
 constexpr std::pair<std::string_view, std::string_view> k_foreign_words[] = {
-    {"use", "local"},        {"switch", "local"}, {"ls", "versions"},          {"ls-remote", "install --list"},
-    {"remove", "uninstall"}, {"rm", "uninstall"}, {"search", "install --list"}};
+    {"use", "local"},    {"switch", "local"},         {"ls", "versions"}, {"ls-remote", "install --list"},
+    {"rm", "uninstall"}, {"search", "install --list"}};
 
 Error unknown_command(const std::string& typed) {
   for (const auto& [foreign, ours] : k_foreign_words)

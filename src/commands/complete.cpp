@@ -88,6 +88,12 @@ Result<Candidates> parts(const App& app, const std::string& word) {
   return std::move(candidates);
 }
 
+Result<Candidates> products(const App&, const std::string&) {
+  Candidates candidates;
+  for (const core::ProductRow& row : registry::builtin().products) candidates.emplace_back(row.name, row.summary);
+  return candidates;
+}
+
 Result<Candidates> tools(const App& app, const std::string&) {
   CUDAENV_TRY(toolkits, store::installed_toolkits(app.roots));
   std::map<std::string, std::string> having;
@@ -126,8 +132,9 @@ struct Kind {
   Result<Candidates> (*list)(const App& app, const std::string& word_before);
 };
 
-constexpr Kind k_kinds[] = {{"spec", specs}, {"toolkit", toolkits}, {"release", releases}, {"component", components},
-                            {"part", parts}, {"tool", tools},       {"key", keys},         {"value", values}};
+constexpr Kind k_kinds[] = {{"spec", specs},           {"toolkit", toolkits}, {"release", releases},
+                            {"component", components}, {"part", parts},       {"product", products},
+                            {"tool", tools},           {"key", keys},         {"value", values}};
 
 const Kind* find_kind(std::string_view name) {
   const auto found =

@@ -24,6 +24,20 @@ struct InstallOptions {
   bool dry_run = false;
   bool list = false;
   bool locked = false;
+  std::vector<std::string> add;  // products
+};
+
+struct AddOptions {
+  std::vector<std::string> products;
+  std::optional<std::string> to;
+  std::vector<std::string> mirrors;
+  std::string accept_manifest;
+  bool dry_run = false;
+};
+
+struct RemoveOptions {
+  std::vector<std::string> products;
+  std::optional<std::string> from;
 };
 
 struct LockOptions {
@@ -65,6 +79,11 @@ struct VerifyOptions {
   std::vector<std::string> versions;
   bool all = false;
   bool json = false;
+};
+
+struct RepairOptions {
+  std::vector<std::string> versions;
+  std::vector<std::string> mirrors;
 };
 
 struct PruneOptions {
@@ -156,15 +175,19 @@ struct ConfigOptions {
   std::vector<std::string> values;
 };
 
-using Options = std::variant<InstallOptions, UninstallOptions, LockOptions, MirrorOptions, VerifyOptions,
-                             PruneOptions, VersionsOptions, VersionOptions, PinOptions, WhichOptions, WhenceOptions, PrefixOptions,
-                             RootOptions, ExecOptions, EnvOptions, InitOptions, ShellOptions, CheckOptions, InfoOptions,
-                             AdoptOptions, RehashOptions, ConfigOptions, CompletionsOptions, CompleteOptions>;
+using Options =
+    std::variant<InstallOptions, UninstallOptions, AddOptions, RemoveOptions, LockOptions, MirrorOptions, VerifyOptions,
+                 RepairOptions, PruneOptions, VersionsOptions, VersionOptions, PinOptions, WhichOptions, WhenceOptions,
+                 PrefixOptions, RootOptions, ExecOptions, EnvOptions, InitOptions, ShellOptions, CheckOptions,
+                 InfoOptions, AdoptOptions, RehashOptions, ConfigOptions, CompletionsOptions, CompleteOptions>;
+
+// Whether a command is one of these.
+template <class T, class... Those>
+inline constexpr bool is_one_of = (std::is_same_v<T, Those> || ...);
 
 // Whether a command needs the libraries for network, archives or digests, and so is one of the installer program's.
 template <class T>
 inline constexpr bool is_for_installer =
-    std::is_same_v<T, InstallOptions> || std::is_same_v<T, LockOptions> ||
-    std::is_same_v<T, MirrorOptions> || std::is_same_v<T, VerifyOptions>;
+    is_one_of<T, InstallOptions, AddOptions, RemoveOptions, LockOptions, MirrorOptions, VerifyOptions, RepairOptions>;
 
 }  // namespace cudaenv::commands

@@ -36,7 +36,10 @@ Result<ExitCode> run(const CompletionsOptions& options, App& app);
 // In the installer program alone (src/installer): these need the network's libraries.
 Result<ExitCode> run(const InstallOptions& options, App& app);
 Result<ExitCode> run(const VerifyOptions& options, App& app);
+Result<ExitCode> run(const RepairOptions& options, App& app);
 Result<ExitCode> run(const LockOptions& options, App& app);
 Result<ExitCode> run(const MirrorOptions& options, App& app);
+Result<ExitCode> run(const AddOptions& options, App& app);
+Result<ExitCode> run(const RemoveOptions& options, App& app);
 
 }  // namespace cudaenv::commands

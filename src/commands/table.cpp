@@ -41,6 +41,12 @@ constexpr std::string_view k_of_verify =
     "wrote: is it there, with its mode and its content? Exit status 7 if anything is missing or changed.\n"
     "What was added to a toolkit is counted, and is no fault. Of an adopted toolkit only the presence of\n"
     "the compiler's files can be checked.\n";
+
+constexpr std::string_view k_of_repair =
+    "Without VERSION: the selected toolkit. What is as it was installed stays; the rest is fetched, or\n"
+    "linked from another toolkit that has the same. What was put into the toolkit is kept. The toolkit\n"
+    "is made anew beside the old one and put in its place in one step.\n";
+
 constexpr std::string_view k_of_lock =
     "cuda.lock holds release, profile, platforms, and the digest of the manifest and of each archive.\n"
     "Commit it: `cudaenv install --locked` installs just that, bit for bit, or fails. Without SPEC it\n"
@@ -50,6 +56,11 @@ constexpr std::string_view k_of_lock =
 constexpr std::string_view k_of_mirror =
     "The directory then serves as --mirror, as it is or behind any web server. A second run fetches\n"
     "what is missing and goes on where one was stopped. --verify fetches nothing and takes no SPEC.\n";
+constexpr std::string_view k_of_add =
+    "Products: cudnn, cudnn_jit, cudnn_samples, cutensor, cusparselt, cudss, cuquantum, cublasmp,\n"
+    "cusolvermp, cuvs, nppplus, nvcomp, nvjpeg2000, nvtiff, nvshmem, nvpl. The newest version with an\n"
+    "archive for the toolkit's CUDA is taken, unless one is named. What has no manifest at NVIDIA (NCCL,\n"
+    "TensorRT) is answered with how to get it.\n";
 
 // clang-format off
 constexpr CommandRow k_rows[] = {
@@ -57,8 +68,11 @@ constexpr CommandRow k_rows[] = {
     {"lock",      "",        "[SPEC] [OPTIONS]",       "Write cuda.lock: the very archives that install --locked takes", make<LockOptions>, Visibility::shown, k_of_lock},
     {"mirror",    "",        "DIRECTORY SPEC...",      "Fetch releases into a directory that serves as --mirror without a network", make<MirrorOptions>, Visibility::shown, k_of_mirror},
     {"uninstall", "",        "VERSION...",             "Remove installed toolkits", make<UninstallOptions>},
+    {"add",       "",        "PRODUCT... [OPTIONS]",  "Put cuDNN, cuTENSOR and others into a toolkit, as its CUDA needs them", make<AddOptions>, Visibility::shown, k_of_add},
+    {"remove",    "",        "PRODUCT... [--from SPEC]", "Take them out again", make<RemoveOptions>},
     {"available", "",        "[SPEC]",                 "List the releases that can be installed", make_list, Visibility::hidden},
     {"verify",    "",        "[VERSION...] [--all]",   "Compare installed toolkits with what was installed", make<VerifyOptions>, Visibility::shown, k_of_verify},
+    {"repair",    "",        "[VERSION...]",           "Fetch anew what of a toolkit is not as it was installed", make<RepairOptions>, Visibility::shown, k_of_repair},
     {"prune",     "",        "[--dry-run]",            "Remove kept archives and what killed installs left, and tell how much that frees", make<PruneOptions>},
     {"adopt",     "",        "DIRECTORY [--name NAME]", "Register a toolkit that is on this machine already, without copying it", make<AdoptOptions>},
     {"versions",  "list",    "[--bare | --json] [--size]",   "List installed toolkits, the selected one starred", make<VersionsOptions>},

@@ -22,18 +22,6 @@ bool is_in_profile(const ComponentRow& row, Profile profile) {
   return profile == Profile::full || row.in_default;
 }
 
-// The variant built for the release: "cuda13.3", then "cuda13", then the only one if it is of the same major.
-const Archive* archive_of(const PlatformArchives& archives, const Version& release) {
-  const std::string exact = fmt::format("cuda{}.{}", release.major, release.minor);
-  const std::string major = fmt::format("cuda{}", release.major);
-  for (const std::string& wanted : {exact, major})
-    for (const auto& [variant, archive] : archives.by_variant)
-      if (variant == wanted) return &archive;
-  if (archives.by_variant.size() != 1) return nullptr;
-  const auto& [variant, archive] = archives.by_variant.front();
-  return variant.empty() || variant.starts_with(major + ".") ? &archive : nullptr;
-}
-
 // Collects names; knows which ones the manifest can serve on the platform.
 class Planner {
  public:
@@ -43,7 +31,7 @@ class Planner {
   const Archive* archive(std::string_view name) const {
     const Component* component = m_manifest.find(name);
     const PlatformArchives* archives = component ? component->archives_for(m_platform) : nullptr;
-    return archives ? archive_of(*archives, m_release) : nullptr;
+    return archives ? archive_for(*archives, m_release) : nullptr;
   }
 
   // The component's name in this manifest: a renamed one answers to its old and its new name.
@@ -113,6 +101,43 @@ class Planner {
 };
 
 }  // namespace
+
+bool is_flat(const PlatformArchives& archives) {
+  return archives.by_variant.size() == 1 && archives.by_variant.front().first.empty();
+}
+
+std::string_view cuda_of_variant(std::string_view variant) {
+  if (variant.starts_with("cuda")) variant.remove_prefix(4);
+  return variant;
+}
+
+const Archive* archive_for(const PlatformArchives& archives, const Version& release) {
+  if (is_flat(archives)) return &archives.by_variant.front().second;
+  const Archive* of_major = nullptr;
+  const Archive* of_older_minor = nullptr;
+  const Archive* of_newer_minor = nullptr;
+  std::uint32_t newest = 0;
+  std::size_t newer = 0;
+  for (const auto& [variant, archive] : archives.by_variant) {
+    const auto cuda = parse_dotted_version(cuda_of_variant(variant));
+    if (!cuda || cuda->count > 2 || cuda->part[0] != release.major) continue;
+    const std::uint32_t minor = cuda->part[1];
+    if (cuda->count == 1) {
+      of_major = &archive;
+    } else if (minor == release.minor) {
+      return &archive;
+    } else if (minor > release.minor) {
+      of_newer_minor = &archive;
+      ++newer;
+    } else if (!of_older_minor || minor > newest) {
+      of_older_minor = &archive;
+      newest = minor;
+    }
+  }
+  if (of_major) return of_major;
+  if (of_older_minor) return of_older_minor;
+  return newer == 1 ? of_newer_minor : nullptr;
+}
 
 std::string_view to_text(Profile profile) {
   switch (profile) {

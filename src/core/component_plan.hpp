@@ -35,7 +35,21 @@ struct PlannedComponent {
   const Component* component;  // of the manifest
   Archive archive;
   const ComponentRow* row;  // null: the registry doesn't know it (asked for by name)
+
+  std::string product = {};        // what it belongs to (core/product.hpp); empty: the toolkit
+  std::string place = {};          // directory of the toolkit that holds all of it; empty: where each file belongs
+  std::string lib_directory = {};  // "12": of the archive's lib/<number>/ only this one is for the toolkit
 };
+
+// Whether the archive is one for every CUDA, as the toolkit's own are.
+bool is_flat(const PlatformArchives& archives);
+
+// "13.5" of the variant "cuda13.5"
+std::string_view cuda_of_variant(std::string_view variant);
+
+// The archive built for the release: that for its minor ("cuda13.3"), for its major ("cuda13"), for the newest minor of
+// the major that is not newer, or else the only one of the major. A flat one is taken to be. Null if there is none.
+const Archive* archive_for(const PlatformArchives& archives, const Version& release);
 
 // Views refer to manifest and registry.
 struct ComponentPlan {

@@ -23,9 +23,8 @@ inline constexpr std::string_view k_exemptions_name = "/exemptions.json";  // in
 //   std::size_t link_text(const char* link, char* buffer, std::size_t capacity)   0 if it is no link
 //   bool is_own_directory(const char* path)               this user's, and nobody else may write to it
 //   bool is_private_directory(const char* path)           this user's, closed to all others, no link
-//   std::uint64_t mount_of(const char* path)              number of the mount that it lies in; 0: the kernel does not say
-//   std::uint64_t user()                                  effective user id
-//   std::int64_t now()                                    seconds since 1970
+//   std::uint64_t mount_of(const char* path)              number of the mount that it lies in; 0: the kernel does not
+//   say std::uint64_t user()                                  effective user id std::int64_t now() seconds since 1970
 
 template <class System>
 class GateConditions {

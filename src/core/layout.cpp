@@ -28,6 +28,16 @@ bool is_licence(std::string_view path) {
           path.starts_with("CHANGELOG") || path.starts_with("README"));
 }
 
+// "12" of "lib/12/libcutensor.so": archives that are one for every CUDA keep the libraries for each apart.
+std::optional<std::string_view> cuda_of_library(std::string_view path) {
+  constexpr std::string_view k_lib = "lib/";
+  if (!path.starts_with(k_lib)) return std::nullopt;
+  path.remove_prefix(k_lib.size());
+  const std::size_t end = path.find('/');
+  if (end == std::string_view::npos || !parse_dotted_version(path.substr(0, end))) return std::nullopt;
+  return path.substr(0, end);
+}
+
 using Parts = std::vector<std::string_view>;
 
 // The parts of the directory that a path lies in.
@@ -121,10 +131,22 @@ void plan_nsight(LinkPlanner& planner) {
 
 }  // namespace
 
-std::string installed_path(std::string_view path, std::string_view component, const ComponentRow* row,
+bool is_for_toolkit(std::string_view path, const PlannedComponent& component) {
+  const auto number = component.lib_directory.empty() ? std::nullopt : cuda_of_library(path);
+  return !number || *number == component.lib_directory;
+}
+
+std::string installed_path(std::string_view path, const PlannedComponent& component,
                            std::string_view target_directory) {
-  if (is_licence(path)) return fmt::format("share/licenses/{}/{}", component, path);
-  if (row && row->component_class == ComponentClass::driver) return fmt::format("extras/{}/{}", component, path);
+  const std::string& name = component.component->name;
+  const bool is_at_top = path.find('/') == std::string_view::npos;
+  if (is_licence(path) || (is_at_top && !component.product.empty()))
+    return fmt::format("share/licenses/{}/{}", name, path);
+  if (component.row && component.row->component_class == ComponentClass::driver)
+    return fmt::format("extras/{}/{}", name, path);
+  if (!component.place.empty()) return fmt::format("{}/{}", component.place, path);
+  if (!component.lib_directory.empty())
+    if (auto library = moved(path, fmt::format("lib/{}/", component.lib_directory), "lib/")) return *library;
   const std::string target = fmt::format("targets/{}/", target_directory);
   for (const auto& [from, to] : {std::pair<std::string, std::string>{target + "lib/", "lib/"},
                                  {target + "include/", "include/"},
@@ -135,11 +157,11 @@ std::string installed_path(std::string_view path, std::string_view component, co
   return std::string(path);
 }
 
-std::string installed_target(std::string_view path, std::string_view target, std::string_view component,
-                             const ComponentRow* row, std::string_view target_directory) {
+std::string installed_target(std::string_view path, std::string_view target, const PlannedComponent& component,
+                             std::string_view target_directory) {
   const std::string archived = joined(followed(directory_of(path), target));
-  const std::string place = installed_path(path, component, row, target_directory);
-  const std::string led_to = installed_path(archived, component, row, target_directory);
+  const std::string place = installed_path(path, component, target_directory);
+  const std::string led_to = installed_path(archived, component, target_directory);
   if (place == path && led_to == archived) return std::string(target);
   Parts from = directory_of(place);
   Parts to = followed({}, led_to);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "core/registry.hpp"
+#include "core/component_plan.hpp"
 #include "core/version.hpp"
 
 namespace cudaenv::core {
@@ -15,16 +15,19 @@ namespace cudaenv::core {
 // Changes with where files go, so that nothing is taken over from a tree that was laid out otherwise.
 inline constexpr int k_layout = 1;
 
-// Where a file of an archive goes in the toolkit. Archives are laid out for themselves (lib, pkg-config, LICENSE at
-// the top); a toolkit has one lib, one place for .pc files and one licence a component.
-// A driver-class component stays in extras/<component>, so that its libcuda is never beside the toolkit's libraries.
-std::string installed_path(std::string_view path, std::string_view component, const ComponentRow* row,
-                           std::string_view target_directory);
+// Whether a file or link of the component's archive belongs into the toolkit: not if it is for another CUDA.
+bool is_for_toolkit(std::string_view path, const PlannedComponent& component);
+
+// Where one that does goes. Archives are laid out for themselves (lib, pkg-config, LICENSE at the top); a toolkit has
+// one lib, one place for .pc files and one licence a component.
+// A driver-class component stays in extras/<component>, so that its libcuda is never beside the toolkit's libraries. Of
+// another product, nothing lies at the toolkit's top, where a version.txt would be taken for the toolkit's.
+std::string installed_path(std::string_view path, const PlannedComponent& component, std::string_view target_directory);
 
 // What the link at `path` of an archive says in the toolkit: its own words, unless it or what it leads to was moved.
 // `target` is relative and stays in the archive.
-std::string installed_target(std::string_view path, std::string_view target, std::string_view component,
-                             const ComponentRow* row, std::string_view target_directory);
+std::string installed_target(std::string_view path, std::string_view target, const PlannedComponent& component,
+                             std::string_view target_directory);
 
 // The paths of the merged tree's files and links.
 using Tree = std::set<std::string>;

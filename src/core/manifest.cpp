@@ -102,15 +102,20 @@ const Component* Manifest::find(std::string_view name) const {
   return nullptr;
 }
 
-std::string manifest_name(const Version& release) {
-  return fmt::format("{}{}{}", k_name_start, to_text(release), k_name_end);
-}
+std::string manifest_name(const Version& release) { return manifest_name(to_text(release)); }
 
-std::optional<Version> release_of_manifest_name(std::string_view name) {
+std::string manifest_name(std::string_view version) { return fmt::format("{}{}{}", k_name_start, version, k_name_end); }
+
+std::optional<std::string_view> version_text_of_manifest_name(std::string_view name) {
   if (!name.starts_with(k_name_start) || !name.ends_with(k_name_end)) return std::nullopt;
   name.remove_prefix(k_name_start.size());
   name.remove_suffix(std::min(name.size(), k_name_end.size()));
-  return parse_version(name);
+  return name;
+}
+
+std::optional<Version> release_of_manifest_name(std::string_view name) {
+  const auto text = version_text_of_manifest_name(name);
+  return text ? parse_version(*text) : std::nullopt;
 }
 
 bool is_plain_relative_path(std::string_view text) {
@@ -153,9 +158,9 @@ Result<Manifest> parse_manifest(const Value& document) {
   return manifest;
 }
 
-Result<void> check_label(const Manifest& manifest, const Version& release) {
-  if (manifest.release_label.empty() || manifest.release_label == to_text(release)) return {};
-  return fail(ErrorKind::integrity, fmt::format("the manifest of CUDA {} says that it is that of {}", to_text(release),
+Result<void> check_label(const Manifest& manifest, std::string_view product, std::string_view version) {
+  if (manifest.release_label.empty() || manifest.release_label == version) return {};
+  return fail(ErrorKind::integrity, fmt::format("the manifest of {} {} says that it is that of {}", product, version,
                                                 base::escaped(manifest.release_label)));
 }
 

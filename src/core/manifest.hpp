@@ -52,6 +52,11 @@ struct Manifest {
 // "redistrib_12.8.1.json"
 std::string manifest_name(const Version& release);
 
+std::string manifest_name(std::string_view version);
+
+// What stands for the version in the name of a manifest; nothing for any other file name.
+std::optional<std::string_view> version_text_of_manifest_name(std::string_view name);
+
 // The release that the name of a manifest stands for; nothing for any other file name.
 std::optional<Version> release_of_manifest_name(std::string_view name);
 
@@ -69,7 +74,7 @@ bool is_component_name(std::string_view name);
 // cannot be trusted: a path that leaves the folder, a digest or size that is missing or malformed.
 [[nodiscard]] Result<Manifest> parse_manifest(const base::Value& document);
 
-// ErrorKind::integrity if the manifest says that it is that of another release.
-[[nodiscard]] Result<void> check_label(const Manifest& manifest, const Version& release);
+// ErrorKind::integrity if the manifest says that it is that of another version of `product` ("CUDA", "cudnn").
+[[nodiscard]] Result<void> check_label(const Manifest& manifest, std::string_view product, std::string_view version);
 
 }  // namespace cudaenv::core

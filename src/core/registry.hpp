@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/dotted_version.hpp"
+#include "core/registry_components.hpp"
 #include "core/version.hpp"
 
 namespace cudaenv::core {
@@ -113,20 +114,6 @@ struct HostCompilerRow {
   std::string_view source;
 };
 
-enum class ComponentClass { compiler, headers, library, tool, big_tool, docs, compat, driver, windows };
-
-// A component of NVIDIA's manifests; sorted by name.
-struct ComponentRow {
-  std::string_view name;
-  ComponentClass component_class;
-  bool in_minimal;                          // needed to compile and link a .cu file
-  bool in_default;                          // profile `default`
-  std::span<const std::string_view> needs;  // closure: components that must come along where the manifest has them
-  std::string_view renamed_from;            // "cuda_cccl" for "cccl": either name means both
-  std::string_view summary;                 // one line for a person
-  std::string_view source;
-};
-
 // What a word of a row's `source` (words with spaces between) stands for; sorted by id.
 struct SourceRow {
   std::string_view id;
@@ -147,6 +134,10 @@ struct Registry {
   std::span<const ComponentRow> components;
   std::span<const SourceRow> sources = {};
   std::span<const CompatRow> compat = {};
+  std::span<const ProductRow> products = {};
+  std::span<const FlatArchivesRow> flat_archives = {};
+  std::span<const ProductManifestRow> product_manifests = {};
+  std::span<const ElsewhereRow> elsewhere = {};
 };
 
 }  // namespace cudaenv::core

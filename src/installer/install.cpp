@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -12,15 +11,16 @@
 #include "core/platform.hpp"
 #include "core/release_choice.hpp"
 #include "core/version_text.hpp"
+#include "installer/add_products.hpp"
 #include "installer/locked.hpp"
 #include "installer/offer.hpp"
 #include "installer/plan_text.hpp"
 #include "installer/progress.hpp"
+#include "installer/replaced.hpp"
 #include "installer/retyped.hpp"
 #include "installer/sources.hpp"
 #include "redist/installer.hpp"
 #include "redist/source.hpp"
-#include "store/in_use.hpp"
 #include "store/machine.hpp"
 #include "store/receipt.hpp"
 #include "store/toolkits.hpp"
@@ -124,10 +124,12 @@ bool asks_for_more_than_a_release(const InstallOptions& options) {
 Result<InstallOptions> completed(const InstallOptions& options, const App& app, const core::Version& release) {
   InstallOptions completed = options;
   const base::Path toolkit = app.roots.own.toolkit(core::to_text(release));
-  if (!options.force || asks_for_more_than_a_release(options) || !base::path_exists(toolkit / core::k_receipt_name))
-    return completed;
+  if (!options.force || !base::path_exists(toolkit / core::k_receipt_name)) return completed;
   const auto receipt = store::read_receipt(toolkit);
   if (!receipt) return completed;  // a broken one is a reason to install anew
+  CUDAENV_TRY(added, installer::with_those_of(*receipt, options.add, app.facts.registry()));
+  completed.add = std::move(added);
+  if (asks_for_more_than_a_release(options)) return completed;
   completed.profile = receipt->profile;
   completed.with = receipt->with;
   completed.without = receipt->without;
@@ -195,26 +197,6 @@ Result<void> print_plan(App& app, const Wanted& wanted, const std::string& base)
   return {};
 }
 
-// A running compiler starts its helpers out of its own tree as it goes on, so the one that was replaced is removed when
-// nothing runs from it any more. What this process need not or must not wait for is left to the next install.
-void remove_replaced(store::Staging replaced, const std::string& name, App& app) {
-  for (bool is_told = false;; is_told = true) {
-    const auto user = store::process_using(replaced.path());
-    if (!user) return;
-    const std::string shown = fmt::format("process {} ({})", user->id, base::escaped(user->name));
-    if (user->is_ancestor || base::is_interrupted()) {
-      replaced.abandon();
-      app.output.note(fmt::format("{} still runs from the CUDA {} that was replaced: the next install removes that one",
-                                  shown, name));
-      return;
-    }
-    if (!is_told)
-      app.output.waiting(fmt::format(
-          "waiting for {}, which runs from the CUDA {} that was replaced; Ctrl-C stops waiting", shown, name));
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-}
-
 // What, how much, how long, how much of it was here.
 std::string installed_text(const std::string& name, const redist::InstallOutcome& outcome, double seconds) {
   std::string text = fmt::format("installed CUDA {}: {} in {} files, {:.1f} s", name,
@@ -238,13 +220,14 @@ Result<redist::InstallOutcome> carry_out(const InstallOptions& options, App& app
   request.release = wanted.release;
   request.platform = wanted.platform;
   request.choice = wanted.choice;
-  request.manifest_sha256 = manifest_sha256;
+  const std::string base = sources.front().location.shown();
+  request.origins.emplace("", redist::Origin{std::move(sources), name, manifest_sha256, base});
   request.replace = options.force;
   request.jobs = options.jobs.value_or(static_cast<unsigned>(settings.number("install.jobs")));
   request.keeps_archives = settings.is_on("install.keep_archives");
   request.command = retyped(options, name);
   installer::Progress progress(app.output, plan);
-  auto outcome = redist::install(std::move(sources), plan, request, app.roots.own, progress);
+  auto outcome = redist::install(plan, request, app.roots.own, progress);
   if (!outcome && outcome.error().kind == ErrorKind::interrupted)
     return fail(std::move(outcome).error().during("nothing was installed"));
   if (outcome && !outcome->found) {
@@ -252,6 +235,45 @@ Result<redist::InstallOutcome> carry_out(const InstallOptions& options, App& app
     app.output.note(installed_text(name, *outcome, taken.count()));
   }
   return outcome;
+}
+
+// Puts products into a toolkit that is installed by now: those that were planned before it was, or else all that it
+// lacks.
+Result<void> add_to_installed(App& app, const std::string& name, const std::string& command,
+                              std::optional<std::vector<installer::PlannedProduct>> planned,
+                              const std::vector<installer::WantedProduct>& products,
+                              const std::vector<redist::Source>& sources, installer::ProductTarget target) {
+  if (products.empty()) return {};
+  CUDAENV_TRY(into, installer::changeable_toolkit(app, name, command));
+  if (!planned) {
+    target.platform = into.receipt.platform;
+    CUDAENV_TRY(missing, installer::missing_products(app, products, &into.receipt, sources, target));
+    planned = std::move(missing);
+  }
+  return planned->empty() ? Result<void>() : installer::add_products(app, into, std::move(*planned), command);
+}
+
+// Plans the products that come with a toolkit which is not installed yet; of a dry run, shows them.
+Result<std::vector<installer::PlannedProduct>> plan_added(App& app, const InstallOptions& options,
+                                                          const std::vector<installer::WantedProduct>& products,
+                                                          const std::vector<redist::Source>& sources,
+                                                          const installer::ProductTarget& target) {
+  CUDAENV_TRY(planned, installer::missing_products(app, products, nullptr, sources, target));
+  if (options.dry_run) installer::print_products(app, planned, nullptr);
+  return std::move(planned);
+}
+
+Result<void> finish(App& app, redist::InstallOutcome& outcome, const InstallOptions& options, const Wanted& wanted,
+                    const std::optional<installer::Locked>& locked) {
+  const std::string name = core::to_text(wanted.release);
+  if (outcome.found) {
+    CUDAENV_CHECK(locked ? locked->check(*outcome.found, app.facts.registry())
+                         : check_installed(options, *outcome.found, wanted));
+    tell_installed(app, name, false);
+  }
+  if (auto refreshed = refresh_shims(app); !refreshed)
+    return fail(stale_shims(std::move(refreshed).error()).during(fmt::format("CUDA {} itself is installed", name)));
+  return {};
 }
 
 Result<ExitCode> install(const InstallOptions& typed_options, App& app, const store::Settings& settings,
@@ -264,15 +286,24 @@ Result<ExitCode> install(const InstallOptions& typed_options, App& app, const st
   }
   const redist::AcceptedManifest accepted = installer::accepted_manifest(typed_options.accept_manifest, app);
   const core::Registry& registry = app.facts.registry();
+  const std::vector<redist::Source> bases = redist::opened_again(sources);  // of products, whichever has the toolkit
   CUDAENV_TRY(offer, locked ? locked->offer(sources, accepted, registry, app.output)
                             : installer::first_offer(sources, spec, accepted, registry, machine, app.output));
   if (!offer.manifest.warning.empty()) app.output.warning(offer.manifest.warning);
   CUDAENV_TRY(options, completed(typed_options, app, offer.release));
   CUDAENV_TRY(wanted, wanted_of(options, app, offer));
   if (locked) CUDAENV_CHECK(locked->check(wanted.plan));
+  const std::string name = core::to_text(wanted.release);
+  CUDAENV_TRY(products, installer::wanted_products(options.add, registry, wanted.release));
+  const installer::ProductTarget target{wanted.release, wanted.platform, accepted, "cudaenv install " + name};
+  const std::string command = retyped(options, name);
   if (options.dry_run) CUDAENV_CHECK(print_plan(app, wanted, sources.front().location.shown()));
   CUDAENV_TRY(done, options.dry_run ? true : is_done_already(options, app, wanted.release, &wanted, locked));
-  if (done && !options.dry_run) return ExitCode::done;
+  if (done && !options.dry_run) {
+    CUDAENV_CHECK(add_to_installed(app, name, command, std::nullopt, products, bases, target));
+    return ExitCode::done;
+  }
+  CUDAENV_TRY(planned, plan_added(app, options, products, bases, target));
   installer::tell_left_out(app.output, wanted.plan, wanted.choice.profile, "installed");
   std::string forcing;
   if (options.platform.empty()) {
@@ -281,17 +312,12 @@ Result<ExitCode> install(const InstallOptions& typed_options, App& app, const st
   }
   if (options.dry_run) return ExitCode::done;
 
-  const std::string name = core::to_text(wanted.release);
   CUDAENV_TRY(outcome, carry_out(options, app, settings, wanted, std::move(sources), offer.manifest.sha256));
-  if (outcome.found) {
-    CUDAENV_CHECK(locked ? locked->check(*outcome.found, registry) : check_installed(options, *outcome.found, wanted));
-    tell_installed(app, name, false);
-  }
-  if (auto refreshed = refresh_shims(app); !refreshed)
-    return fail(stale_shims(std::move(refreshed).error()).during(fmt::format("CUDA {} itself is installed", name)));
+  CUDAENV_CHECK(finish(app, outcome, options, wanted, locked));
+  CUDAENV_CHECK(add_to_installed(app, name, command, std::move(planned), products, bases, target));
   app.output.note(fmt::format("to use it here: cudaenv local {}{}",
                               options.spec && typed != "latest" && typed != "auto" ? typed : name, forcing));
-  if (outcome.replaced) remove_replaced(std::move(*outcome.replaced), name, app);
+  if (outcome.replaced) installer::remove_replaced(std::move(*outcome.replaced), name, app.output);
   return ExitCode::done;
 }
 
@@ -306,7 +332,7 @@ Result<ExitCode> install_or_list(const InstallOptions& typed, App& app, std::str
   }
   CUDAENV_TRY(wanted, wanted_spec(options, app, text));
   if (!wanted) return ExitCode::done;
-  if (wanted->given == 3 && !options.dry_run) {
+  if (wanted->given == 3 && !options.dry_run && options.add.empty()) {
     CUDAENV_TRY(done, is_done_already(options, app, wanted->version, nullptr, locked));  // no need to ask the network
     if (done) return ExitCode::done;
   }

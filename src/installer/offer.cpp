@@ -38,12 +38,18 @@ Result<Offer> offer_of(const redist::Source& source, const std::optional<core::S
   return offer;
 }
 
-bool is_another_base_better(ErrorKind kind) {
+}  // namespace
+
+bool another_base_may_do(ErrorKind kind) {
   return kind == ErrorKind::network || kind == ErrorKind::filesystem || kind == ErrorKind::not_found ||
          kind == ErrorKind::integrity;
 }
 
-}  // namespace
+std::string next_mirror_warning(const Error& error, const redist::Source& source) {
+  const std::string base = source.location.shown();
+  const bool is_named = error.message.find(base) != std::string::npos;
+  return fmt::format("{}{}; trying the next mirror", error.message, is_named ? "" : " (" + base + ")");
+}
 
 Result<Offer> first_answer(std::vector<redist::Source>& sources, base::Output& output,
                            const std::function<Result<Offer>(const redist::Source&)>& ask,
@@ -51,10 +57,7 @@ Result<Offer> first_answer(std::vector<redist::Source>& sources, base::Output& o
   while (true) {
     auto offer = ask(sources.front());
     if (offer || !makes_way(offer.error()) || sources.size() == 1) return offer;
-    const std::string base = sources.front().location.shown();
-    const bool is_named = offer.error().message.find(base) != std::string::npos;
-    output.warning(
-        fmt::format("{}{}; trying the next mirror", offer.error().message, is_named ? "" : " (" + base + ")"));
+    output.warning(next_mirror_warning(offer.error(), sources.front()));
     sources.erase(sources.begin());
   }
 }
@@ -67,7 +70,7 @@ Result<Offer> first_offer(std::vector<redist::Source>& sources, const std::optio
       sources, output,
       [&](const redist::Source& source) { return offer_of(source, wanted, accepted, registry, machine); },
       [&](const Error& error) {
-        return is_another_base_better(error.kind) && !(is_a_mistake && error.kind == ErrorKind::not_found);
+        return another_base_may_do(error.kind) && !(is_a_mistake && error.kind == ErrorKind::not_found);
       });
 }
 

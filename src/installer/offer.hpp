@@ -33,4 +33,8 @@ struct Offer {
                                         const redist::AcceptedManifest& accepted, const core::Registry& registry,
                                         const core::MachineFacts* machine, base::Output& output);
 
+// Whether a base whose answer is such an error makes way for the next one, and what is said of it then.
+bool another_base_may_do(ErrorKind kind);
+std::string next_mirror_warning(const Error& error, const redist::Source& source);
+
 }  // namespace cudaenv::installer

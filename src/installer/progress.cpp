@@ -19,9 +19,10 @@ std::string_view text_of(redist::ComponentOrigin origin) {
 
 }  // namespace
 
-Progress::Progress(base::Output& output, const core::ComponentPlan& plan)
+Progress::Progress(base::Output& output, const core::ComponentPlan& plan, Lines lines)
     : m_output(output),
       m_is_live(output.can_redraw() && output.verbosity() != base::Verbosity::quiet),
+      m_lines(lines),
       m_count(plan.components.size()) {}
 
 Progress::~Progress() { m_output.clear_drawn(); }
@@ -49,6 +50,7 @@ void Progress::stopping() {
 void Progress::finished(const core::PlannedComponent& component, redist::ComponentOrigin origin) {
   ++m_finished;
   if (m_is_live) return;
+  if (m_lines == Lines::fetched && origin == redist::ComponentOrigin::shared) return;
   m_output.note(fmt::format("[{}/{}] {} {} ({}{})", m_finished, m_count, component.component->name,
                             base::escaped(component.component->version), base::human_size(component.archive.size),
                             text_of(origin)));

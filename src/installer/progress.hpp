@@ -10,7 +10,9 @@ namespace cudaenv::installer {
 // Shows an installation under way: bars on a terminal, a line a component elsewhere.
 class Progress : public redist::InstallObserver {
  public:
-  Progress(base::Output& output, const core::ComponentPlan& plan);
+  // Of which components there is a line where there are no bars.
+  enum class Lines { all, fetched };
+  Progress(base::Output& output, const core::ComponentPlan& plan, Lines lines = Lines::all);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() override;
@@ -24,6 +26,7 @@ class Progress : public redist::InstallObserver {
  private:
   base::Output& m_output;
   const bool m_is_live;
+  const Lines m_lines;
   const std::size_t m_count;  // components
   std::size_t m_finished = 0;
   Rate m_received;

@@ -31,6 +31,7 @@ std::string retyped(const InstallOptions& options) {
     add("--profile", word(options.profile));
     for (const std::string& name : options.with) add("--with", word(name));
     for (const std::string& name : options.without) add("--without", word(name));
+    for (const std::string& name : options.add) add("--add", word(name));
   }
   add("--platform", word(options.platform));
   for (const std::string& typed : options.mirrors) add("--mirror", mirror(typed));
@@ -38,6 +39,19 @@ std::string retyped(const InstallOptions& options) {
   if (options.jobs) add("--jobs", std::to_string(*options.jobs));
   if (options.force) text += " --force";
   if (options.dry_run) text += " --dry-run";
+  return text;
+}
+
+std::string retyped(const AddOptions& options) {
+  std::string text = "cudaenv add";
+  for (const std::string& product : options.products) text += " " + word(product);
+  for (const std::string& typed : options.mirrors) text += " --mirror " + mirror(typed);
+  return text;
+}
+
+std::string retyped(const RepairOptions& options, std::string_view name) {
+  std::string text = fmt::format("cudaenv repair {}", name);
+  for (const std::string& typed : options.mirrors) text += " --mirror " + mirror(typed);
   return text;
 }
 

@@ -12,6 +12,12 @@ namespace cudaenv::commands {
 // address are left out.
 std::string retyped(const InstallOptions& options);
 
+// The command, its products and its mirrors: what is left to be typed is the toolkit.
+std::string retyped(const AddOptions& options);
+
+// The whole command for a toolkit.
+std::string retyped(const RepairOptions& options, std::string_view name);
+
 // The whole command for a release.
 std::string retyped(const InstallOptions& options, std::string_view release);
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/layout.hpp"
 #include "redist/digest.hpp"
 
 namespace cudaenv::redist {
@@ -30,7 +31,7 @@ ComponentJobs::ComponentJobs(const core::ComponentPlan& plan, Workshop workshop)
     job.component = planned;
     job.result.component = planned;
     job.result.directory = m_workshop.staging / "unpacked" / planned->component->name;
-    job.result.kept = m_workshop.bank.component(planned->archive.sha256, planned->component->name, m_workshop.choice);
+    job.result.kept = m_workshop.bank.component(*planned, m_workshop.choice);
   }
 }
 
@@ -44,7 +45,7 @@ void ComponentJobs::begin(Job& job) {
   std::call_once(job.once, [&] {
     const core::Archive& archive = job.component->archive;
     const ArchivePlace place = place_in_cache(m_workshop.cache, m_workshop.staging / "archives", archive);
-    auto stream = m_workshop.fetcher(*job.component).begin(archive, place);
+    auto stream = m_workshop.fetcher(*job.component)->begin(archive, place);
     const std::lock_guard lock(m_mutex);
     job.stream = std::move(stream);
   });
@@ -57,7 +58,8 @@ Result<void> ComponentJobs::make_room(const Job& job) const {
   return {};
 }
 
-// What it was unpacked to counts only if the digest, of every byte, is right; so does an error of the unpacking.
+// What it was unpacked to counts only if the digest, of every byte, is right; so does what is wrong with the archive.
+// There is no digest where it was not read to its end.
 Result<std::vector<UnpackedEntry>> ComponentJobs::unpack_once(Job& job, unsigned threads, std::string& digest) {
   Sha256 sum;
   std::optional<Error> unread;
@@ -72,17 +74,17 @@ Result<std::vector<UnpackedEntry>> ComponentJobs::unpack_once(Job& job, unsigned
   const std::string name = base::Path(job.component->archive.relative_path).filename();
   Unpacking unpacking{name, job.result.directory, threads, &m_workshop.bank};
   if (m_workshop.choice.leaves_out_any())
-    unpacking.leaves_out = [this](std::string_view path) { return m_workshop.choice.leaves_out(path); };
+    unpacking.leaves_out = [&](std::string_view path) {
+      return m_workshop.choice.leaves_out(core::installed_path(path, *job.component, m_workshop.target_directory));
+    };
   unpacking.keep_going = m_workshop.keep_going;
   auto entries = unpack(read, unpacking);
-  if (entries || entries.error().kind == ErrorKind::integrity) {
-    std::vector<char> rest(k_block_size);
-    for (auto got = Result<std::size_t>(1); !unread && *got > 0;)
-      if (got = read(rest); !got) break;
-  }
+  const bool is_judged = entries || entries.error().kind == ErrorKind::integrity;
+  std::vector<char> rest(k_block_size);
+  for (std::size_t got = 1; is_judged && !unread && got > 0;) got = read(rest).value_or(0);
   if (unread)
     return fail(std::move(*unread).during(fmt::format("while fetching component {}", job.component->component->name)));
-  digest = sum.finish();
+  if (is_judged) digest = sum.finish();
   return entries;
 }
 
@@ -116,6 +118,9 @@ Result<void> ComponentJobs::make_ready(Job& job, unsigned threads) {
     const std::lock_guard lock(m_mutex);
     job.result.kept.reset();
   }
+  if (!m_workshop.fetcher(*job.component))
+    return fail(ErrorKind::integrity,
+                fmt::format("component {} of the toolkit is damaged", job.component->component->name));
   begin(job);
   CUDAENV_CHECK(unpack_archive(job, threads));
   job.result.origin =
@@ -135,7 +140,7 @@ void ComponentJobs::work() {
     const std::size_t end = std::min(m_jobs.size(), at + 1 + m_workshop.jobs * k_fetched_ahead);
     std::vector<Job*> ahead;
     for (std::size_t i = at; i < end; ++i)
-      if (!m_jobs[i].result.kept) ahead.push_back(&m_jobs[i]);
+      if (!m_jobs[i].result.kept && m_workshop.fetcher(*m_jobs[i].component)) ahead.push_back(&m_jobs[i]);
     lock.unlock();
     for (Job* soon : ahead) begin(*soon);
     auto done = make_ready(job, threads);

@@ -32,8 +32,9 @@ struct Workshop {
   bool keeps_archives;  // until they are removed by the caller; else each goes as soon as it is unpacked
   const FileBank& bank;
   const core::FileChoice& choice;
-  std::function<ArchiveFetcher&(const core::PlannedComponent&)> fetcher;
-  std::function<std::vector<Error>()> take_switches;  // of all fetchers
+  std::string target_directory;                                           // core::target_directory, for the choice
+  std::function<ArchiveFetcher*(const core::PlannedComponent&)> fetcher;  // null: there is nothing to fetch it from
+  std::function<std::vector<Error>()> take_switches;                      // of all fetchers
   std::function<bool()> keep_going;
   std::atomic<bool>& is_stopped;  // set when one component has failed; makes keep_going say no
 };

@@ -15,19 +15,17 @@
 namespace cudaenv::redist {
 namespace {
 
+using Advice = EasyHandle::Advice;
+
 constexpr long k_buffer_size =
     256L << 10;  // bytes of a body at once; libcurl's own 16 KiB cost more calls than they save
 
-// What helps, and what to type for it.
-struct Advice {
-  std::string_view text;
-  std::string_view hint;
-};
 constexpr Advice k_login_advice{"user name and password for that host are taken from ~/.netrc",
                                 "${EDITOR:-vi} ~/.netrc"};
 constexpr Advice k_certificate_advice{
     "name the file with your certificate authority's certificate in SSL_CERT_FILE or CURL_CA_BUNDLE",
     "export SSL_CERT_FILE=FILE"};
+constexpr Advice k_clock_advice{"it is valid at another time than this machine's clock tells", "date"};
 constexpr Advice k_proxy_advice{"these variables say which proxy is used", "env | grep -i proxy"};
 
 Failure failure(ErrorKind kind, std::string message, const Advice& advice = {}, bool may_pass = false) {
@@ -121,6 +119,13 @@ Failure EasyHandle::bad_status(const ResponseHead& head, std::string_view shown)
   return failed;
 }
 
+// By OpenSSL's numbers (x509_vfy.h): 9 and 10 are a certificate's dates; 0 is one that is sound, but another host's.
+Advice EasyHandle::certificate_advice() const {
+  const long verdict = number(CURLINFO_SSL_VERIFYRESULT);
+  if (verdict == 9 || verdict == 10) return k_clock_advice;
+  return verdict == 0 ? Advice{} : k_certificate_advice;
+}
+
 Failure EasyHandle::bad_transfer(CURLcode code, std::string_view shown, Server server) const {
   const std::string message = fmt::format("cannot download {}: {}", shown, reason(code));
   const long proxy_status = number(CURLINFO_HTTP_CONNECTCODE);
@@ -129,7 +134,7 @@ Failure EasyHandle::bad_transfer(CURLcode code, std::string_view shown, Server s
                    fmt::format("cannot download {}: the proxy answered with status {}", shown, proxy_status),
                    k_proxy_advice, proxy_status >= 500);
   switch (code) {
-    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_PEER_FAILED_VERIFICATION: return failure(ErrorKind::network, message, certificate_advice());
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR: return failure(ErrorKind::network, message, k_certificate_advice);
     case CURLE_COULDNT_RESOLVE_PROXY:

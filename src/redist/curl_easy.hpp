@@ -49,12 +49,19 @@ class EasyHandle {
   Failure bad_status(const ResponseHead& head, std::string_view shown) const;
   Failure bad_transfer(CURLcode code, std::string_view shown, Server server) const;
 
+  // What helps, and what to type for it.
+  struct Advice {
+    std::string_view text = {};
+    std::string_view hint = {};
+  };
+
  private:
   struct Free {
     void operator()(CURL* easy) const noexcept { ::curl_easy_cleanup(easy); }
   };
 
   void configure_trust();
+  Advice certificate_advice() const;
   std::string reason(CURLcode code) const;
 
   CURLcode m_setup;

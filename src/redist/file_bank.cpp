@@ -60,13 +60,15 @@ FileBank::FileBank(const store::Root& root, const core::Version& release, std::s
       if (file.target.empty()) m_by_digest.emplace(file.sha256, Place{&member, &file});
 }
 
-std::optional<FileBank::Kept> FileBank::component(std::string_view archive_sha256, std::string_view name,
+std::optional<FileBank::Kept> FileBank::component(const core::PlannedComponent& planned,
                                                   const core::FileChoice& choice) const {
+  const std::string& name = planned.component->name;
   for (const Member& member : m_toolkits) {
     const auto& components = member.receipt.components;
     const auto found =
         std::find_if(components.begin(), components.end(), [&](const store::ReceiptComponent& candidate) {
-          return candidate.name == name && candidate.archive_sha256 == archive_sha256;
+          return candidate.name == name && candidate.archive_sha256 == planned.archive.sha256 &&
+                 candidate.product == planned.product && candidate.lib_directory == planned.lib_directory;
         });
     if (found == components.end()) continue;
     if (!core::FileChoice(member.receipt.without).is_within(choice)) continue;

@@ -15,6 +15,7 @@
 
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "core/component_plan.hpp"
 #include "core/file_choice.hpp"
 #include "core/version.hpp"
 #include "store/receipt.hpp"
@@ -44,8 +45,7 @@ class FileBank {
     std::vector<const store::ReceiptFile*> files;
   };
   // Nothing where no toolkit has all the files of it that are chosen.
-  std::optional<Kept> component(std::string_view archive_sha256, std::string_view name,
-                                const core::FileChoice& choice) const;
+  std::optional<Kept> component(const core::PlannedComponent& planned, const core::FileChoice& choice) const;
 
   // Links the component's files below `to`. False, with whatever is there then, if one of them is not what it ought to
   // be any more or cannot be linked.

@@ -70,12 +70,12 @@ BodyUse use_of_body(const ResponseHead& head, std::uint64_t offset, std::uint64_
   const auto range = parse_content_range(head.content_range);
   const bool fits = range && range->first == offset && range->last == size - 1 && range->total.value_or(size) == size;
   if (fits) return offset > 0 ? BodyUse::append : BodyUse::whole;
-  return offset > 0 ? BodyUse::unfitting : BodyUse::none;
+  return BodyUse::unfitting;
 }
 
 std::string_view validator_of(const ResponseHead& head) {
-  if (head.etag.starts_with('"')) return head.etag;  // a weak one begins with W/
-  return head.last_modified;
+  if (head.etag.empty()) return head.last_modified;
+  return head.etag.starts_with('"') ? head.etag : std::string_view();  // a weak one begins with W/
 }
 
 std::optional<std::chrono::seconds> parse_retry_after(std::string_view text, std::time_t now) {

@@ -43,8 +43,8 @@ enum class BodyUse {
 // What the body is good for when all from `offset` on was asked for (0: no range was) of something of `size` bytes.
 BodyUse use_of_body(const ResponseHead& head, std::uint64_t offset, std::uint64_t size);
 
-// What tells whether the thing on the server is still the one that was begun. For If-Range: a strong ETag, else the
-// date, else nothing (RFC 9110, 13.1.5).
+// What tells whether the thing on the server is still the one that was begun. For If-Range: a strong ETag; the date
+// where there is no ETag at all; else nothing (RFC 9110, 13.1.5).
 std::string_view validator_of(const ResponseHead& head);
 
 // How long a server asks to be left alone: seconds, or a date against `now`. Nothing if it says neither.

@@ -57,7 +57,7 @@ Result<Room> room_for(const core::ComponentPlan& plan, const FileBank& bank, con
                       const InstallRequest& request, const store::Root& root) {
   std::vector<std::uint64_t> sizes;
   for (const core::PlannedComponent& planned : plan.components)
-    if (!bank.component(planned.archive.sha256, planned.component->name, choice)) sizes.push_back(planned.archive.size);
+    if (!bank.component(planned, choice)) sizes.push_back(planned.archive.size);
   std::sort(sizes.rbegin(), sizes.rend());
   const std::uint64_t all = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
   sizes.resize(std::min<std::size_t>(sizes.size(), 2 * jobs_of(request)));
@@ -93,21 +93,27 @@ Result<void> make_directory(const base::Path& path) {
 // One installation under way.
 class Installation {
  public:
-  Installation(std::vector<Source> sources, const core::ComponentPlan& plan, const InstallRequest& request,
-               const store::Root& root, const base::Path& staging, InstallObserver& observer)
-      : m_sources(std::move(sources)),
-        m_base(m_sources.front().location.shown()),
-        m_plan(plan),
+  Installation(const core::ComponentPlan& plan, const InstallRequest& request, const store::Root& root,
+               const base::Path& staging, InstallObserver& observer)
+      : m_plan(plan),
         m_request(request),
         m_root(root),
+        m_old(root.toolkit(core::to_text(request.release))),
         m_staging(staging),
         m_tree(staging / "toolkit"),
         m_observer(observer),
         m_choice(request.choice.without),
         m_bank(root, request.release, request.platform,
                request.extends ? FileBank::OwnFiles::as_they_are : FileBank::OwnFiles::read_first, keep_going()),
-        m_fetcher(m_sources, {[this](const Source& source) { return is_alike(source); }, keep_going()}),
-        m_merger(m_tree, core::target_directory(request.platform), request.command) {}
+        m_merger(m_tree, core::target_directory(request.platform), request.command) {
+    for (const auto& [product, origin] : request.origins) {
+      if (origin.sources.empty()) continue;
+      const auto is_alike = [&origin = origin](const Source& source) {
+        return has_manifest(source, origin.version, origin.manifest_sha256);
+      };
+      m_fetchers.try_emplace(product, origin.sources, ArchiveFetcher::Options{is_alike, keep_going()});
+    }
+  }
 
   // Leaves the finished tree, receipt included, at tree().
   Result<InstallOutcome> build() {
@@ -118,14 +124,18 @@ class Installation {
     InstallOutcome outcome;
     CUDAENV_TRY(fetched, add_components(room.free >= room.needed_to_keep));
     outcome.fetched = fetched;
-    const bool expects_compiler = m_plan.find("cuda_nvcc") && m_request.choice.without.empty();
+    const auto& without = m_request.choice.without;
+    const bool expects_compiler =
+        m_plan.find("cuda_nvcc") && std::all_of(without.begin(), without.end(), [](const std::string& word) {
+          return core::find_file_group(word) != nullptr;
+        });
     CUDAENV_CHECK(m_merger.finish(m_request.release, m_plan,
                                   expects_compiler ? TreeMerger::ExpectCompiler::yes : TreeMerger::ExpectCompiler::no));
     const store::Receipt receipt = make_receipt();
     outcome.file_count = receipt.files.size();
     for (const store::ReceiptFile& file : receipt.files) outcome.installed_size += file.size;
     CUDAENV_CHECK(base::write_file(m_tree / core::k_receipt_name, to_json(receipt), 0644, base::Durable::no));
-    if (m_request.extends) CUDAENV_CHECK(carry_over(m_root.toolkit(core::to_text(m_request.release)), m_tree));
+    if (m_request.keeps_additions) CUDAENV_CHECK(carry_over(m_old, m_tree));
     CUDAENV_TRY(shared, shared_size(receipt));
     outcome.shared_size = shared;
     CUDAENV_CHECK(sync_file_system(m_tree));
@@ -135,8 +145,11 @@ class Installation {
   // What was fetched has done its duty.
   void remove_archives() const {
     if (m_request.keeps_archives) return;
-    for (const core::PlannedComponent& planned : m_plan.components)
-      ::unlink((cache() / planned.archive.sha256).c_str());
+    for (const core::PlannedComponent& planned : m_plan.components) {
+      const ArchivePlace place = place_in_cache(cache(), m_staging, planned.archive);
+      ::unlink(place.complete.c_str());
+      PartialFile::discard(place.partial);
+    }
     ::rmdir(cache().c_str());  // if nothing else is there
     ::rmdir(cache().parent_path().c_str());
   }
@@ -148,28 +161,36 @@ class Installation {
     return [this] { return !m_is_stopped && !base::is_interrupted(); };
   }
   base::Path cache() const { return m_root.cached_archives(); }
-  bool is_alike(const Source& source) const {
-    return has_manifest(source, m_request.release, m_request.manifest_sha256);
+  std::vector<Error> take_switches() {
+    std::vector<Error> all;
+    for (auto& [product, fetcher] : m_fetchers)
+      for (Error& reason : fetcher.take_switches()) all.push_back(std::move(reason));
+    return all;
   }
 
   // How many bytes came over the network.
   Result<std::uint64_t> add_components(bool keeps_archives) {
-    ComponentJobs jobs(m_plan,
-                       {.staging = m_staging,
-                        .cache = cache(),
-                        .jobs = jobs_of(m_request),
-                        .keeps_archives = keeps_archives || m_request.keeps_archives,
-                        .bank = m_bank,
-                        .choice = m_choice,
-                        .fetcher = [this](const core::PlannedComponent&) -> ArchiveFetcher& { return m_fetcher; },
-                        .take_switches = [this] { return m_fetcher.take_switches(); },
-                        .keep_going = keep_going(),
-                        .is_stopped = m_is_stopped});
+    ComponentJobs jobs(m_plan, {.staging = m_staging,
+                                .cache = cache(),
+                                .jobs = jobs_of(m_request),
+                                .keeps_archives = keeps_archives || m_request.keeps_archives,
+                                .bank = m_bank,
+                                .choice = m_choice,
+                                .target_directory = core::target_directory(m_request.platform),
+                                .fetcher = [this](const core::PlannedComponent& planned) -> ArchiveFetcher* {
+                                  const auto found = m_fetchers.find(planned.product);
+                                  return found == m_fetchers.end() ? nullptr : &found->second;
+                                },
+                                .take_switches = [this] { return take_switches(); },
+                                .keep_going = keep_going(),
+                                .is_stopped = m_is_stopped});
     auto done = jobs.run(m_observer, [this](ReadyComponent& ready) { return merge(ready); });
     if (done) return jobs.fetched();
     Error error = std::move(done).error();
     if (base::is_interrupted()) error = base::interrupted_error();
-    if (error.kind == ErrorKind::integrity && error.hint.empty()) error.hint = m_request.command;
+    if (error.kind == ErrorKind::integrity && error.hint.empty())
+      error.hint = m_fetchers.contains("") ? m_request.command
+                                           : fmt::format("cudaenv repair {}", core::to_text(m_request.release));
     if (jobs.fetched() > 0) error.details.emplace_back("what was fetched is kept: the next run resumes there");
     return fail(std::move(error));
   }
@@ -195,71 +216,93 @@ class Installation {
   }
 
   store::Receipt make_receipt() {
+    const Origin& own = m_request.origins.find("")->second;
     store::Receipt receipt;
     receipt.release = m_request.release;
     receipt.platform = m_request.platform;
     receipt.profile = core::to_text(m_request.choice.profile);
     receipt.with = m_request.choice.with;
     receipt.without = m_request.choice.without;
-    receipt.source = m_base;
-    receipt.manifest_sha256 = m_request.manifest_sha256;
+    receipt.source = own.shown;
+    receipt.manifest_sha256 = own.manifest_sha256;
     receipt.installed = now_utc();
     receipt.layout = core::k_layout;
     for (const core::PlannedComponent& planned : m_plan.components) {
       const core::Component& component = *planned.component;
-      receipt.components.push_back({component.name, component.version, component.license,
-                                    m_merger.license_digest(component.name), planned.archive.relative_path,
-                                    planned.archive.sha256, planned.archive.size});
+      store::ReceiptComponent entry{component.name,
+                                    component.version,
+                                    component.license,
+                                    m_merger.license_digest(component.name),
+                                    planned.archive.relative_path,
+                                    planned.archive.sha256,
+                                    planned.archive.size,
+                                    component.human_name};
+      if (!planned.product.empty()) {
+        const Origin& origin = m_request.origins.find(planned.product)->second;
+        entry.product = planned.product;
+        entry.product_version = origin.version;
+        entry.product_manifest_sha256 = origin.manifest_sha256;
+        entry.product_source = origin.shown;
+        entry.lib_directory = planned.lib_directory;
+      }
+      receipt.components.push_back(std::move(entry));
     }
     receipt.files = m_merger.take_files();
     return receipt;
   }
 
-  const std::vector<Source> m_sources;  // never empty
-  const std::string m_base;             // that the manifest came from
   const core::ComponentPlan& m_plan;
   const InstallRequest& m_request;
   const store::Root& m_root;
+  const base::Path m_old;  // the toolkit that is there, if one is
   const base::Path m_staging;
   const base::Path m_tree;
   InstallObserver& m_observer;
   std::atomic<bool> m_is_stopped = false;
   const core::FileChoice m_choice;
   const FileBank m_bank;
-  ArchiveFetcher m_fetcher;
+  std::map<std::string, ArchiveFetcher, std::less<>> m_fetchers;  // by product
   TreeMerger m_merger;
 };
 
 }  // namespace
 
-Result<InstallOutcome> install(std::vector<Source> sources, const core::ComponentPlan& plan,
-                               const InstallRequest& request, const store::Root& root, InstallObserver& observer) {
-  const std::string name = core::to_text(request.release);
+Result<Site> open_site(const store::Root& root, const std::string& name, const std::function<void(long)>& on_wait) {
   auto staging = store::Staging::create(root, name);
   if (!staging) {
     if (!staging.error().hint.empty()) return fail(std::move(staging).error());
     staging.error().hint = "export CUDAENV_ROOT=DIRECTORY";
     return fail(std::move(staging).error().during("CUDAENV_ROOT names a directory that you can write to"));
   }
-  auto lock = store::lock_toolkit(root, name, [&](long process) { observer.waiting_for(process); });
+  auto lock = store::lock_toolkit(root, name, on_wait);
   if (!lock) return fail(std::move(lock).error());
+  CUDAENV_CHECK(store::remove_dead_staging(root, name));  // perhaps of the one that held the lock
+  return Site{std::move(*staging), std::move(*lock)};
+}
 
-  const base::Path target = root.toolkit(name);
-  CUDAENV_TRY(dead, store::remove_dead_staging(root, name));  // perhaps of the one that held the lock
-  (void)dead;
-  if (!request.replace && base::path_exists(target / core::k_receipt_name)) {
-    CUDAENV_TRY(receipt, store::read_receipt(target));
-    return InstallOutcome{.found = std::move(receipt)};
-  }
-  Installation installation(std::move(sources), plan, request, root, staging->path(), observer);
+Result<InstallOutcome> install_at(Site site, const core::ComponentPlan& plan, const InstallRequest& request,
+                                  const store::Root& root, InstallObserver& observer) {
+  const base::Path target = root.toolkit(core::to_text(request.release));
+  Installation installation(plan, request, root, site.staging.path(), observer);
   CUDAENV_TRY(outcome, installation.build());
   if (base::is_interrupted()) return fail(base::interrupted_error());
   // What stood there, a former toolkit or left-overs without a receipt, ends up in the staging.
   const bool is_replacing = base::entry_kind(target) != base::EntryKind::absent;
   CUDAENV_CHECK(store::commit_toolkit(installation.tree(), target));
   installation.remove_archives();
-  if (is_replacing) outcome.replaced.emplace(std::move(*staging));
+  if (is_replacing) outcome.replaced.emplace(std::move(site.staging));
   return std::move(outcome);
+}
+
+Result<InstallOutcome> install(const core::ComponentPlan& plan, const InstallRequest& request, const store::Root& root,
+                               InstallObserver& observer) {
+  const std::string name = core::to_text(request.release);
+  CUDAENV_TRY(site, open_site(root, name, [&](long process) { observer.waiting_for(process); }));
+  if (!request.replace && base::path_exists(root.toolkit(name) / core::k_receipt_name)) {
+    CUDAENV_TRY(receipt, store::read_receipt(root.toolkit(name)));
+    return InstallOutcome{.found = std::move(receipt)};
+  }
+  return install_at(std::move(site), plan, request, root, observer);
 }
 
 }  // namespace cudaenv::redist

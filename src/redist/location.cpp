@@ -183,6 +183,20 @@ std::string Location::resource(std::string_view relative) const {
   return relative.empty() ? directory.native() : (directory / relative).native();
 }
 
+Location Location::product(std::string_view folder) const {
+  constexpr std::string_view k_of_toolkit = "/cuda/redist/";
+  const std::string below = fmt::format("{}/redist/", folder);
+  Location product = *this;
+  const std::string own = is_directory() ? (directory / "").native() : url;
+  const std::size_t end = own.size() - (own.ends_with(k_of_toolkit) ? k_of_toolkit.size() - 1 : 0);
+  const std::string elsewhere = own.substr(0, end) + below;
+  if (is_directory())
+    product.directory = base::Path(elsewhere).lexically_normal();
+  else
+    product.url = elsewhere;
+  return product;
+}
+
 std::string Location::shown(std::string_view relative) const {
   const std::string text = resource(relative);
   if (is_directory()) return base::escaped(text);

@@ -11,6 +11,7 @@
 namespace cudaenv::redist {
 
 inline constexpr std::string_view k_nvidia_base = "https://developer.download.nvidia.com/compute/cuda/redist/";
+inline constexpr std::string_view k_nvidia_products = "https://developer.download.nvidia.com/compute/";
 
 enum class PlainHttp { on_loopback, everywhere };
 
@@ -21,7 +22,11 @@ struct Location {
   PlainHttp plain_http = PlainHttp::on_loopback;
 
   bool is_directory() const { return url.empty(); }
-  bool is_nvidia() const { return url == k_nvidia_base; }
+  bool is_nvidia() const { return url.starts_with(k_nvidia_products); }
+
+  // Where another product than the toolkit lies: beside a base that is laid out as NVIDIA's is (.../cuda/redist/), and
+  // below any other, so that one directory can hold them all: DIR/<folder>/redist.
+  Location product(std::string_view folder) const;
 
   // For a person, the base itself or something below it: never shows credentials.
   std::string shown(std::string_view relative = {}) const;

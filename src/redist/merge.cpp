@@ -86,14 +86,15 @@ Result<void> TreeMerger::add(const core::PlannedComponent& planned, const std::v
   const std::string& component = planned.component->name;
   for (const UnpackedEntry& entry : entries) {
     if (entry.type == EntryType::directory || is_layout_link(entry, m_target_directory)) continue;
+    if (!core::is_for_toolkit(entry.path, planned)) continue;
     store::ReceiptFile file;
-    file.path = core::installed_path(entry.path, component, planned.row, m_target_directory);
+    file.path = core::installed_path(entry.path, planned, m_target_directory);
     file.component = component;
     file.mode = entry.mode;
     file.size = entry.size;
     file.sha256 = entry.sha256;
     if (entry.type == EntryType::link)
-      file.target = core::installed_target(entry.path, entry.target, component, planned.row, m_target_directory);
+      file.target = core::installed_target(entry.path, entry.target, planned, m_target_directory);
     CUDAENV_CHECK(place(file, from / entry.path, file.target != entry.target));
   }
   return {};
@@ -148,7 +149,8 @@ Result<void> TreeMerger::finish(const core::Version& release, const core::Compon
   CUDAENV_CHECK(relocate_pc_files());
   std::vector<core::VersionRecord> versions;
   for (const core::PlannedComponent& planned : plan.components)
-    versions.push_back({planned.component->name, planned.component->human_name, planned.component->version});
+    if (planned.product.empty())
+      versions.push_back({planned.component->name, planned.component->human_name, planned.component->version});
   if (!m_files.contains("version.json"))
     CUDAENV_CHECK(write_own("version.json", core::version_json(release, versions)));
 

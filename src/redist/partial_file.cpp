@@ -21,12 +21,15 @@ base::Fd open_for_writing(const base::Path& path, int flags) {
   return base::Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
 }
 
-// Whether the lock is ours and keeps others out: without locks on the file system everybody gets one.
-bool is_locked_by_us(const base::Fd& fd, const base::Path& path) {
+enum class Holder { us, others, unknown };
+
+// Who has the lock from now on. Where the file system has no locks, everybody gets one, or nobody.
+Holder take_lock(const base::Fd& fd, const base::Path& path) {
   while (::flock(*fd, LOCK_EX | LOCK_NB) != 0)
-    if (errno != EINTR) return false;
+    if (errno != EINTR) return errno == EWOULDBLOCK ? Holder::others : Holder::unknown;
   const base::Fd again(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  return again && ::flock(*again, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!again) return Holder::others;  // who had it has just finished
+  return ::flock(*again, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK ? Holder::us : Holder::unknown;
 }
 
 bool is_still_at(const base::Fd& fd, const base::Path& path) {
@@ -42,11 +45,10 @@ Result<std::shared_ptr<PartialFile>> PartialFile::open(const base::Path& path, s
   while (true) {
     base::Fd fd = open_for_writing(path, 0);
     if (!fd) return fail(base::file_error("write", path, errno));
-    if (!is_locked_by_us(fd, path)) {
-      if (!is_still_at(fd, path)) continue;  // its last owner has just finished it
-      return nullptr;
-    }
-    if (!is_still_at(fd, path)) continue;
+    const Holder holder = take_lock(fd, path);
+    if (!is_still_at(fd, path)) continue;                   // its last owner has just finished it
+    if (holder == Holder::unknown) ::unlink(path.c_str());  // nobody uses it here
+    if (holder != Holder::us) return nullptr;
     std::shared_ptr<PartialFile> file(new PartialFile(std::move(fd), path, size));
     CUDAENV_CHECK(file->take_over());
     return file;
@@ -170,6 +172,12 @@ Result<void> PartialFile::clear() {
   m_is_begun = false;
   m_outcome.reset();
   return empty();
+}
+
+void PartialFile::discard(const base::Path& path) {
+  if (base::entry_kind(path) != base::EntryKind::file) return;
+  const auto file = open(path, ~std::uint64_t{0});
+  if (file && *file) (*file)->remove();
 }
 
 void PartialFile::remove() {

@@ -24,9 +24,11 @@ namespace cudaenv::redist {
 // all the buffer there is between the two.
 class PartialFile final : public Body {
  public:
-  // Takes the file, whose name ends in ".part", for this process, creating it if need be. Null if another process has it, or if the file system has
-  // no locks that would tell.
+  // Takes the file, whose name ends in ".part", for this process, creating it if need be. Null if another process has
+  // it, or if the file system has no locks that would tell.
   [[nodiscard]] static Result<std::shared_ptr<PartialFile>> open(const base::Path& path, std::uint64_t size);
+  // Removes what an earlier process has left there, unless another one is at it.
+  static void discard(const base::Path& path);
   // One of this process alone, in a directory of its own.
   [[nodiscard]] static Result<std::shared_ptr<PartialFile>> create(const base::Path& path, std::uint64_t size);
 

@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint64_t k_progress = std::uint64_t{1} << 20;  // bytes; less is no reason to go on for ever
+constexpr std::uint64_t k_progress = std::uint64_t{64} << 10;  // bytes; less is no reason to go on for ever
 constexpr int k_most_tries = 1000;
 constexpr milliseconds k_longest_asked{60'000};
 

@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "core/manifest.hpp"
+#include "core/product.hpp"
 #include "core/registry.hpp"
 #include "core/version.hpp"
 #include "redist/location.hpp"
@@ -20,6 +21,7 @@ namespace cudaenv::redist {
 struct Source {
   Location location;
   std::unique_ptr<Transport> transport;
+  std::chrono::seconds idle_timeout{30};  // of the transport
 };
 
 struct SourceOptions {
@@ -30,6 +32,12 @@ struct SourceOptions {
 [[nodiscard]] Result<Source> open_source(std::string_view text, const SourceOptions& options,
                                          const base::Path& working_directory);
 
+// The same bases once more, for whoever needs some of its own.
+[[nodiscard]] std::vector<Source> opened_again(const std::vector<Source>& sources);
+
+// Where the base has a product's manifests and archives.
+[[nodiscard]] Source product_source(const Source& base, const core::ProductRow& product);
+
 struct Published {
   std::vector<core::Version> releases;  // ascending
   bool is_from_registry = false;        // the base has no index page: what the registry knows was taken for it
@@ -38,9 +46,27 @@ struct Published {
 // The releases that a base publishes, as its index page (or the directory) lists their manifests.
 [[nodiscard]] Result<Published> published_releases(const Source& source, const core::Registry& registry);
 
+struct PublishedProduct {
+  std::vector<core::ProductVersion> versions;
+  bool is_from_registry = false;
+};
+
+// The versions of a product, alike.
+[[nodiscard]] Result<PublishedProduct> published_versions(const Source& source, const core::ProductRow& product,
+                                                          const core::Registry& registry);
+
 // Digest of a manifest to accept although the registry knows another one: 64 hex digits, or "any", or nothing.
 struct AcceptedManifest {
   std::string digest;
+};
+
+// A manifest, by what is known of it before it is fetched.
+struct WantedManifest {
+  std::string product;       // "CUDA", "cudnn": as it is called in messages
+  std::string version;       // as written in its name
+  std::string label;         // what it should call its product; empty: whatever it likes
+  std::string known_sha256;  // by the registry; empty: it knows none
+  std::string command;       // to type with --accept-manifest
 };
 
 struct FetchedManifest {
@@ -50,14 +76,18 @@ struct FetchedManifest {
   std::string warning;  // one line, or nothing
 };
 
-// Fetches, checks and parses the manifest of a release. If the registry knows another digest for it: from NVIDIA's own
+// Fetches, checks and parses a manifest. If the registry knows another digest for it: from NVIDIA's own
 // base a warning (it has issued manifests anew before); from any other it is fetched once more and then refused
 // (ErrorKind::untrusted, both digests named), unless that digest is accepted. ErrorKind::integrity if it is no
 // manifest.
+[[nodiscard]] Result<FetchedManifest> fetch_manifest(const Source& source, const WantedManifest& wanted,
+                                                     const AcceptedManifest& accepted);
+// That of a release of the toolkit.
 [[nodiscard]] Result<FetchedManifest> fetch_manifest(const Source& source, const core::Version& release,
                                                      const core::Registry& registry, const AcceptedManifest& accepted);
 
 // Whether the base has this very manifest, as far as can be told.
+[[nodiscard]] bool has_manifest(const Source& source, std::string_view version, std::string_view sha256);
 [[nodiscard]] bool has_manifest(const Source& source, const core::Version& release, std::string_view sha256);
 
 }  // namespace cudaenv::redist

@@ -22,16 +22,17 @@ namespace {
 struct Kind {
   std::string_view name;
   Result<void> (*read)(const File&, Tables&);
-  std::array<std::string_view, 3> arrays;  // what the file may hold beside schema, as_of and sources
+  std::array<std::string_view, 4> arrays;  // what the file may hold beside schema, as_of and sources
 };
 
-constexpr std::array<Kind, 7> k_kinds{{
+constexpr std::array<Kind, 8> k_kinds{{
     {"architectures.toml", read_architectures, {"toolkit", ""}},
     {"components.toml", read_components, {"component", ""}},
     {"drivers.toml", read_drivers, {"major", "branch", "compat"}},
     {"gpus.toml", read_gpus, {"chip", "gpu"}},
     {"host_compilers.toml", read_host_compilers, {"minor", ""}},
     {"pci_ids.toml", read_pci_ids, {"device", ""}},
+    {"products.toml", read_products, {"product", "flat", "manifest", "elsewhere"}},
     {"releases.toml", read_releases, {"release", ""}},
 }};
 
@@ -100,6 +101,10 @@ void show(const Tables& tables, core::Registry& view) {
   put(tables.components, view.components);
   put(tables.sources, view.sources);
   put(tables.compat, view.compat);
+  put(tables.products, view.products);
+  put(tables.flat_archives, view.flat_archives);
+  put(tables.product_manifests, view.product_manifests);
+  put(tables.elsewhere, view.elsewhere);
 }
 
 }  // namespace

@@ -17,9 +17,9 @@ namespace cudaenv::registry {
 // The texts of registry/*.toml by file name. registry/SCHEMA.md describes them.
 using Files = std::map<std::string, std::string, std::less<>>;
 
-inline constexpr std::array<std::string_view, 7> k_file_names{
+inline constexpr std::array<std::string_view, 8> k_file_names{
     "architectures.toml",  "components.toml", "drivers.toml",  "gpus.toml",
-    "host_compilers.toml", "pci_ids.toml",    "releases.toml",
+    "host_compilers.toml", "pci_ids.toml",    "products.toml", "releases.toml",
 };
 
 struct Tables;

@@ -29,6 +29,13 @@ std::string name_of(const core::PciRow& row) { return fmt::format("device \"{:04
 std::string name_of(const core::HostCompilerRow& row) { return fmt::format("minor \"{}.{}\"", row.major, row.minor); }
 std::string name_of(const core::ComponentRow& row) { return fmt::format("component \"{}\"", row.name); }
 
+std::string name_of(const core::ProductRow& row) { return fmt::format("product \"{}\"", row.name); }
+std::string name_of(const core::FlatArchivesRow& row) { return fmt::format("flat \"{}\"", row.product); }
+std::string name_of(const core::ProductManifestRow& row) {
+  return fmt::format("manifest \"{}\" {}", row.folder, row.version);
+}
+std::string name_of(const core::ElsewhereRow& row) { return fmt::format("elsewhere \"{}\"", row.name); }
+
 template <class RowType>
 Result<void> sort_rows(std::string_view file, std::vector<RowType>& rows) {
   std::sort(rows.begin(), rows.end(), [](const RowType& a, const RowType& b) { return before(a, b); });
@@ -160,6 +167,48 @@ std::string component_fault(const core::Registry& registry, const core::Componen
   return {};
 }
 
+// A name that is typed stands for one thing.
+Result<void> check_product_names(const core::Registry& registry) {
+  std::set<std::string_view> names;
+  const auto check = [&](const auto& row) -> Result<void> {
+    std::vector<std::string_view> own(row.also.begin(), row.also.end());
+    own.push_back(row.name);
+    for (const std::string_view name : own) {
+      if (!names.insert(name).second)
+        return fail(
+            fault_in("products.toml", fmt::format("{}: \"{}\" stands for something else too", name_of(row), name)));
+      if (core::find_component(registry, name))
+        return fail(
+            fault_in("products.toml", fmt::format("{}: \"{}\" is a component of the toolkit", name_of(row), name)));
+    }
+    return {};
+  };
+  for (const core::ProductRow& row : registry.products) CUDAENV_CHECK(check(row));
+  for (const core::ElsewhereRow& row : registry.elsewhere) CUDAENV_CHECK(check(row));
+  return {};
+}
+
+Result<void> check_products(const core::Registry& registry) {
+  constexpr std::string_view k_file = "products.toml";
+  CUDAENV_CHECK(check_product_names(registry));
+  const auto& products = registry.products;
+  for (std::size_t i = 0; i < registry.flat_archives.size(); ++i) {
+    const core::FlatArchivesRow& row = registry.flat_archives[i];
+    const auto is_its = [&](const core::ProductRow& product) { return product.name == row.product; };
+    if (std::none_of(products.begin(), products.end(), is_its))
+      return fail(fault_in(k_file, fmt::format("{}: is no product", name_of(row))));
+    const core::FlatArchivesRow* before = i > 0 ? &registry.flat_archives[i - 1] : nullptr;
+    if (before && before->product == row.product && row.first <= before->last)
+      return fail(fault_in(k_file, fmt::format("{}: two rows for one version", name_of(row))));
+  }
+  for (const core::ProductManifestRow& row : registry.product_manifests) {
+    const auto is_its = [&](const core::ProductRow& product) { return product.folder == row.folder; };
+    if (std::none_of(products.begin(), products.end(), is_its))
+      return fail(fault_in(k_file, fmt::format("{}: is the folder of no product", name_of(row))));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> arrange(Tables& tables) {
@@ -173,6 +222,10 @@ Result<void> arrange(Tables& tables) {
   CUDAENV_CHECK(sort_rows("pci_ids.toml", tables.pci));
   CUDAENV_CHECK(sort_rows("host_compilers.toml", tables.host_compilers));
   CUDAENV_CHECK(sort_rows("components.toml", tables.components));
+  CUDAENV_CHECK(sort_rows("products.toml", tables.products));
+  CUDAENV_CHECK(sort_rows("products.toml", tables.flat_archives));
+  CUDAENV_CHECK(sort_rows("products.toml", tables.product_manifests));
+  CUDAENV_CHECK(sort_rows("products.toml", tables.elsewhere));
   CUDAENV_CHECK(arrange_sources(tables.sources));
   close_needs(tables);
   return {};
@@ -185,6 +238,7 @@ Result<void> check_references(const core::Registry& registry) {
   CUDAENV_CHECK(check_architectures(registry));
   CUDAENV_CHECK(check_compat(registry));
   CUDAENV_CHECK(check_gpus(registry));
+  CUDAENV_CHECK(check_products(registry));
   for (const core::ComponentRow& row : registry.components)
     if (const std::string fault = component_fault(registry, row); !fault.empty())
       return fail(fault_in("components.toml", fmt::format("{}: {}", name_of(row), fault)));

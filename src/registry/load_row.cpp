@@ -164,8 +164,9 @@ std::string_view Row::date_if_there(std::string_view key) {
   return date;
 }
 
-std::string_view Row::digest_if_there(std::string_view key) {
-  if (!find(key)) return {};
+std::string_view Row::digest_if_there(std::string_view key) { return find(key) ? digest(key) : std::string_view(); }
+
+std::string_view Row::digest(std::string_view key) {
   const std::string_view digest = text(key);
   if (digest.size() != 64 || !is_lower_hex(digest)) fault_at(key, "64 lower-case hex digits");
   return digest;
@@ -214,6 +215,8 @@ std::vector<std::uint16_t> Row::codes_if_there(std::string_view key) {
 }
 
 std::vector<std::uint16_t> Row::branches(std::string_view key) { return ascending_numbers(key, "a driver branch"); }
+
+std::vector<std::uint16_t> Row::majors(std::string_view key) { return ascending_numbers(key, "a CUDA major"); }
 
 std::vector<std::string_view> Row::texts_if_there(std::string_view key) {
   std::vector<std::string_view> texts;

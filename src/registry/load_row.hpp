@@ -65,11 +65,13 @@ class Row {
   core::ComputeCapability capability_if_there(std::string_view key);
   std::uint16_t device_id(std::string_view key);  // four lower-case hex digits
   std::string_view date_if_there(std::string_view key);
-  std::string_view digest_if_there(std::string_view key);  // 64 lower-case hex digits
-  std::string_view source();                               // ids of the file's sources, spaces between
-  std::string_view confidence_if_there();                  // one of the words in SCHEMA.md
+  std::string_view digest(std::string_view key);  // 64 lower-case hex digits
+  std::string_view digest_if_there(std::string_view key);
+  std::string_view source();               // ids of the file's sources, spaces between
+  std::string_view confidence_if_there();  // one of the words in SCHEMA.md
   std::vector<std::uint16_t> codes_if_there(std::string_view key);
   std::vector<std::uint16_t> branches(std::string_view key);  // of drivers
+  std::vector<std::uint16_t> majors(std::string_view key);    // of CUDA
   std::vector<std::string_view> texts_if_there(std::string_view key);
 
   void fault(std::string what);

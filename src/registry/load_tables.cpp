@@ -185,4 +185,49 @@ Result<void> read_components(const File& file, Tables& tables) {
   });
 }
 
+Result<void> read_products(const File& file, Tables& tables) {
+  static constexpr std::array<std::string_view, 1> k_columns{"name"};
+  CUDAENV_CHECK(read_rows(file, "product", k_columns, tables.arena, tables.products, [&](Row& row) {
+    const core::ProductRow product{.name = row.text("name"),
+                                   .also = kept(tables.name_lists, row.texts_if_there("also")),
+                                   .folder = row.text("folder"),
+                                   .components = kept(tables.name_lists, row.texts_if_there("components")),
+                                   .place = row.text_if_there("place"),
+                                   .any_cuda = row.flag_if_there("any_cuda"),
+                                   .summary = row.text("summary"),
+                                   .source = row.source()};
+    if (product.components.empty()) row.fault("has no components");
+    return product;
+  }));
+  static constexpr std::array<std::string_view, 1> k_flat_columns{"product"};
+  CUDAENV_CHECK(read_rows(file, "flat", k_flat_columns, tables.arena, tables.flat_archives, [&](Row& row) {
+    row.confidence_if_there();
+    const core::FlatArchivesRow flat{.product = row.text("product"),
+                                     .first = row.version("first"),
+                                     .last = row.version("last"),
+                                     .majors = kept(tables.code_lists, row.majors("cuda")),
+                                     .in_lib = row.flag_if_there("in_lib"),
+                                     .source = row.source()};
+    if (flat.last < flat.first) row.fault("its last version is older than its first");
+    return flat;
+  }));
+  static constexpr std::array<std::string_view, 5> k_manifest_columns{"folder", "version", "sha256", "source",
+                                                                      "confidence"};
+  CUDAENV_CHECK(read_rows(file, "manifest", k_manifest_columns, tables.arena, tables.product_manifests, [](Row& row) {
+    row.confidence_if_there();
+    row.version("version");
+    return core::ProductManifestRow{.folder = row.text("folder"),
+                                    .version = row.text("version"),
+                                    .sha256 = row.digest("sha256"),
+                                    .source = row.source()};
+  }));
+  return read_rows(file, "elsewhere", k_columns, tables.arena, tables.elsewhere, [&](Row& row) {
+    return core::ElsewhereRow{.name = row.text("name"),
+                              .also = kept(tables.name_lists, row.texts_if_there("also")),
+                              .how = row.text("how"),
+                              .command = row.text("command"),
+                              .source = row.source()};
+  });
+}
+
 }  // namespace cudaenv::registry

@@ -28,6 +28,10 @@ struct Tables {
   std::vector<core::ComponentRow> components;
   std::vector<core::SourceRow> sources;
   std::vector<core::CompatRow> compat;
+  std::vector<core::ProductRow> products;
+  std::vector<core::FlatArchivesRow> flat_archives;
+  std::vector<core::ProductManifestRow> product_manifests;
+  std::vector<core::ElsewhereRow> elsewhere;
 };
 
 // Reads one kind of file into its tables. Rows are checked one by one; order, uniqueness and references
@@ -38,6 +42,7 @@ Result<void> read_drivers(const File& file, Tables& tables);
 Result<void> read_gpus(const File& file, Tables& tables);
 Result<void> read_host_compilers(const File& file, Tables& tables);
 Result<void> read_pci_ids(const File& file, Tables& tables);
+Result<void> read_products(const File& file, Tables& tables);
 Result<void> read_releases(const File& file, Tables& tables);
 
 }  // namespace cudaenv::registry

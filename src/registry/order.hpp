@@ -30,6 +30,15 @@ constexpr bool before(const core::HostCompilerRow& a, const core::HostCompilerRo
   return std::pair(a.major, a.minor) < std::pair(b.major, b.minor);
 }
 constexpr bool before(const core::ComponentRow& a, const core::ComponentRow& b) { return a.name < b.name; }
+constexpr bool before(const core::ProductRow& a, const core::ProductRow& b) { return a.name < b.name; }
+constexpr bool before(const core::FlatArchivesRow& a, const core::FlatArchivesRow& b) {
+  return a.product != b.product ? a.product < b.product : a.first < b.first;
+}
+constexpr bool before(const core::ProductManifestRow& a, const core::ProductManifestRow& b) {
+  if (a.folder != b.folder) return a.folder < b.folder;
+  return core::parse_dotted_version(a.version) < core::parse_dotted_version(b.version);
+}
+constexpr bool before(const core::ElsewhereRow& a, const core::ElsewhereRow& b) { return a.name < b.name; }
 constexpr bool before(const core::SourceRow& a, const core::SourceRow& b) { return a.id < b.id; }
 
 template <class Row>

@@ -40,13 +40,23 @@ std::uint64_t size_in(const Value& value, std::string_view name) {
 }
 
 Value to_value(const ReceiptComponent& component) {
-  return Value::Object{{"name", component.name},
+  Value::Object object{{"name", component.name},
                        {"version", component.version},
                        {"license", component.license},
                        {"license_sha256", component.license_sha256},
                        {"archive", component.archive},
                        {"archive_sha256", component.archive_sha256},
                        {"archive_size", component.archive_size}};
+  const auto add = [&](const char* name, const std::string& text) {
+    if (!text.empty()) object.emplace_back(name, text);
+  };
+  add("human_name", component.human_name);
+  add("product", component.product);
+  add("product_version", component.product_version);
+  add("product_manifest_sha256", component.product_manifest_sha256);
+  add("product_source", component.product_source);
+  add("lib_directory", component.lib_directory);
+  return object;
 }
 
 Value to_value(const ReceiptFile& file) {
@@ -64,10 +74,21 @@ Value to_value(const ReceiptFile& file) {
 }
 
 ReceiptComponent component_of(const Value& value) {
-  return {std::string(value.text("name")),    std::string(value.text("version")),
-          std::string(value.text("license")), std::string(value.text("license_sha256")),
-          std::string(value.text("archive")), std::string(value.text("archive_sha256")),
-          size_in(value, "archive_size")};
+  ReceiptComponent component;
+  component.name = value.text("name");
+  component.version = value.text("version");
+  component.license = value.text("license");
+  component.license_sha256 = value.text("license_sha256");
+  component.archive = value.text("archive");
+  component.archive_sha256 = value.text("archive_sha256");
+  component.archive_size = size_in(value, "archive_size");
+  component.human_name = value.text("human_name");
+  component.product = value.text("product");
+  component.product_version = value.text("product_version");
+  component.product_manifest_sha256 = value.text("product_manifest_sha256");
+  component.product_source = value.text("product_source");
+  component.lib_directory = value.text("lib_directory");
+  return component;
 }
 
 ReceiptFile file_of(const Value& value) {
@@ -96,6 +117,12 @@ void for_each(const Value& document, std::string_view name, F f) {
 bool Receipt::has_component(std::string_view name) const {
   return std::any_of(components.begin(), components.end(),
                      [&](const auto& component) { return component.name == name; });
+}
+
+const ReceiptComponent* Receipt::find_product(std::string_view name) const {
+  const auto found = std::find_if(components.begin(), components.end(),
+                                  [&](const auto& component) { return component.product == name; });
+  return name.empty() || found == components.end() ? nullptr : &*found;
 }
 
 std::string to_json(const Receipt& receipt) {

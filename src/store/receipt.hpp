@@ -21,6 +21,14 @@ struct ReceiptComponent {
   std::string archive;         // path below the mirror
   std::string archive_sha256;
   std::uint64_t archive_size = 0;
+  std::string human_name = {};  // CUDA NVCC
+
+  // Of a component of another product than the toolkit (core/product.hpp); empty otherwise.
+  std::string product = {};          // cudnn
+  std::string product_version = {};  // 9.14.0
+  std::string product_manifest_sha256 = {};
+  std::string product_source = {};  // base of its archives, without credentials
+  std::string lib_directory = {};   // of an archive that is one for every CUDA: which of its libraries were taken
 };
 
 struct ReceiptFile {
@@ -48,6 +56,8 @@ struct Receipt {
   std::vector<ReceiptFile> files;
 
   bool has_component(std::string_view name) const;
+  // The first component of a product that was added; null if it was not.
+  const ReceiptComponent* find_product(std::string_view name) const;
 };
 
 std::string to_json(const Receipt& receipt);

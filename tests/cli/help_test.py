@@ -80,7 +80,7 @@ class Mistakes(ProgramTest):
             self.assertNotRegex(error, r"available|cudaenv pin\b")
 
     def test_words_of_other_version_managers_lead_to_ours(self):
-        for word, ours in (("use", "local"), ("ls", "versions"), ("remove", "uninstall")):
+        for word, ours in (("use", "local"), ("ls", "versions"), ("rm", "uninstall")):
             self.assert_fails(self.cudaenv(word), 2, f'there is no command "{word}"', f"try: cudaenv {ours}\n")
 
     def test_control_bytes_are_escaped(self):

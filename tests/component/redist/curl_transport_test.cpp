@@ -67,7 +67,7 @@ TEST_P(CurlTransportStatus, DL_01_is_an_error_and_its_page_never_reaches_the_sin
 INSTANTIATE_TEST_SUITE_P(Rows, CurlTransportStatus,
                          testing::Values(Status{404, ErrorKind::not_found, 1}, Status{410, ErrorKind::not_found, 1},
                                          Status{401, ErrorKind::network, 1}, Status{403, ErrorKind::network, 1},
-                                         Status{400, ErrorKind::network, 1}, Status{206, ErrorKind::network, 1},
+                                         Status{400, ErrorKind::network, 1}, Status{206, ErrorKind::network, 3},
                                          Status{302, ErrorKind::network, 1}, Status{407, ErrorKind::network, 1},
                                          Status{408, ErrorKind::network, 3}, Status{429, ErrorKind::network, 3},
                                          Status{500, ErrorKind::network, 3}, Status{503, ErrorKind::network, 3}),

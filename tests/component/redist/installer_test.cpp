@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include "core/version_text.hpp"
 #include "registry/builtin.hpp"
 #include "small_mirror.hpp"
 
@@ -65,7 +66,8 @@ class Installer : public testing::Test {
     request.release = release;
     request.platform = "linux-x86_64";
     request.choice = choice;
-    request.manifest_sha256 = manifest_sha256;
+    request.origins[""].version = core::to_text(release);
+    request.origins[""].manifest_sha256 = manifest_sha256;
     request.replace = replace;
     return request;
   }
@@ -77,11 +79,12 @@ class Installer : public testing::Test {
     return install_plan(m_mirror, plan, request_of(release, choice, fetched.sha256, replace));
   }
   Result<InstallOutcome> install_plan(const test::SmallMirror& mirror, const core::ComponentPlan& plan,
-                                      const InstallRequest& request) {
-    std::vector<Source> sources;
-    sources.push_back(mirror.source());
+                                      InstallRequest request) {
+    redist::Origin& origin = request.origins[""];
+    origin.sources.push_back(mirror.source());
+    origin.shown = origin.sources.front().location.shown();
     m_observer.last = {};
-    return install(std::move(sources), plan, request, m_root, m_observer);
+    return install(plan, request, m_root, m_observer);
   }
   // Nothing is left of an install that failed.
   void expect_untouched() const { EXPECT_EQ(base::entry_kind(m_root.path), base::EntryKind::absent); }

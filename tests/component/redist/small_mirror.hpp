@@ -43,9 +43,7 @@ class SmallMirror {
 
   const base::Path& path() const { return m_scratch.path(); }
   base::Path operator/(std::string_view name) const { return m_scratch / name; }
-  redist::Source source() const {
-    return *redist::open_source(m_scratch.path().native(), {}, "/");
-  }
+  redist::Source source() const { return *redist::open_source(m_scratch.path().native(), {}, "/"); }
 
  private:
   Scratch m_scratch;

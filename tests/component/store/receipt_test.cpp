@@ -51,6 +51,33 @@ TEST_F(ReceiptFileTest, reads_back_what_was_written) {
   EXPECT_FALSE(receipt->has_component("cuda_gdb"));
 }
 
+TEST_F(ReceiptFileTest, tells_the_components_of_other_products) {
+  Receipt with_product = sample();
+  EXPECT_EQ(to_json(with_product).find("product"), std::string::npos);
+  ReceiptComponent cudnn;
+  cudnn.name = "libcutensor";
+  cudnn.version = "2.0.2.5";
+  cudnn.product = "cutensor";
+  cudnn.product_version = "2.0.2.1";
+  cudnn.product_manifest_sha256 = std::string(64, 'f');
+  cudnn.product_source = "https://example.com/cutensor/redist/";
+  cudnn.lib_directory = "12";
+  with_product.components.push_back(cudnn);
+  const std::string text = to_json(with_product);
+  const auto receipt = read(text);
+  ASSERT_TRUE(receipt) << receipt.error().message;
+  EXPECT_EQ(to_json(*receipt), text);
+  const ReceiptComponent* found = receipt->find_product("cutensor");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->name, "libcutensor");
+  EXPECT_EQ(found->product_version, "2.0.2.1");
+  EXPECT_EQ(found->product_manifest_sha256, std::string(64, 'f'));
+  EXPECT_EQ(found->product_source, "https://example.com/cutensor/redist/");
+  EXPECT_EQ(found->lib_directory, "12");
+  EXPECT_EQ(receipt->find_product("cudnn"), nullptr);
+  EXPECT_EQ(receipt->find_product(""), nullptr);
+}
+
 TEST_F(ReceiptFileTest, absent_one_is_of_its_own_kind) {
   const auto receipt = read_receipt(m_scratch.path());
   ASSERT_FALSE(receipt);

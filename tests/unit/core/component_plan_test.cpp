@@ -254,6 +254,9 @@ const VariantRow k_variant_rows[] = {
     {"minor_is_matched_whole", {"cuda13.1", "cuda13.10"}, {13, 10, 0}, "cuda13.10"},
     {"flat", {""}, {13, 3, 1}, ""},
     {"the_only_one", {"cuda13.2"}, {13, 3, 1}, "cuda13.2"},
+    {"without_the_word", {"12", "13"}, {13, 3, 1}, "13"},
+    {"newest_minor_that_is_not_newer", {"cuda13.5", "cuda13.2", "cuda13.0"}, {13, 3, 1}, "cuda13.2"},
+    {"none_of_two_newer_minors", {"cuda13.5", "cuda13.4"}, {13, 3, 1}, nullptr},
     {"none_of_two", {"cuda11", "cuda12"}, {13, 3, 1}, nullptr},
 };
 

@@ -26,8 +26,11 @@ class InstalledPath : public testing::TestWithParam<PathRow> {};
 
 TEST_P(InstalledPath, is_the_one_place_for_it) {
   const PathRow& row = GetParam();
-  const ComponentRow* component = find_component(registry::builtin(), row.component);
-  EXPECT_EQ(installed_path(row.path, row.component, component, k_target), row.installed);
+  Component component;
+  component.name = row.component;
+  const PlannedComponent planned{&component, {}, find_component(registry::builtin(), row.component)};
+  EXPECT_TRUE(is_for_toolkit(row.path, planned));
+  EXPECT_EQ(installed_path(row.path, planned, k_target), row.installed);
 }
 
 constexpr PathRow k_path_rows[] = {
@@ -54,10 +57,66 @@ constexpr PathRow k_path_rows[] = {
 
 INSTANTIATE_TEST_SUITE_P(Rows, InstalledPath, testing::ValuesIn(k_path_rows), test::RowName());
 
+// --- Other products ---
+
+struct ProductPathRow {
+  const char* name;
+  const char* path;
+  const char* installed;  // null: not for this toolkit
+  const char* lib_directory = "";
+  const char* place = "";
+};
+
+class InstalledProductPath : public testing::TestWithParam<ProductPathRow> {};
+
+TEST_P(InstalledProductPath, is_among_the_toolkits_own_and_never_at_its_top) {
+  const ProductPathRow& row = GetParam();
+  Component component;
+  component.name = "libx";
+  PlannedComponent planned{&component, {}, nullptr};
+  planned.product = "x";
+  planned.lib_directory = row.lib_directory;
+  planned.place = row.place;
+  ASSERT_EQ(is_for_toolkit(row.path, planned), row.installed != nullptr);
+  if (row.installed) {
+    EXPECT_EQ(installed_path(row.path, planned, k_target), row.installed);
+  }
+}
+
+constexpr ProductPathRow k_product_path_rows[] = {
+    {"header", "include/x.h", "include/x.h"},
+    {"library", "lib/libx.so.9", "lib/libx.so.9"},
+    {"cmake", "lib/cmake/x/x-config.cmake", "lib/cmake/x/x-config.cmake"},
+    {"licence", "LICENSE", "share/licenses/libx/LICENSE"},
+    {"version_file", "version.txt", "share/licenses/libx/version.txt"},
+    {"library_of_the_major", "lib/12/libx.so.2", "lib/libx.so.2", "12"},
+    {"library_of_another_major", "lib/11/libx.so.2", nullptr, "12"},
+    {"library_of_another_minor", "lib/11.0/libx.so.2", nullptr, "11"},
+    {"library_beside_the_majors", "lib/libx.so.2", "lib/libx.so.2", "12"},
+    {"stub_beside_the_majors", "lib/stubs/libx.so", "lib/stubs/libx.so", "12"},
+    {"number_that_means_nothing_here", "lib/12/libx.so.2", "lib/12/libx.so.2"},
+    {"place", "src/x_samples/Makefile", "extras/x_samples/src/x_samples/Makefile", "", "extras/x_samples"},
+    {"licence_in_a_place", "LICENSE", "share/licenses/libx/LICENSE", "", "extras/x_samples"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Rows, InstalledProductPath, testing::ValuesIn(k_product_path_rows), test::RowName());
+
+TEST(InstalledTarget, of_a_library_for_one_major_stays_beside_it) {
+  Component component;
+  component.name = "libx";
+  PlannedComponent planned{&component, {}, nullptr};
+  planned.product = "x";
+  planned.lib_directory = "12";
+  EXPECT_EQ(installed_target("lib/12/libx.so", "libx.so.2", planned, k_target), "libx.so.2");
+  EXPECT_EQ(installed_target("lib/cmake/x/libx.so", "../../12/libx.so", planned, k_target), "../../libx.so");
+}
+
 TEST(InstalledTarget, follows_what_was_moved) {
   const auto target = [](const char* path, const char* archived) {
-    return installed_target(path, archived, "cuda_cudart", find_component(registry::builtin(), "cuda_cudart"),
-                            k_target);
+    Component component;
+    component.name = "cuda_cudart";
+    const PlannedComponent planned{&component, {}, find_component(registry::builtin(), component.name)};
+    return installed_target(path, archived, planned, k_target);
   };
   EXPECT_EQ(target("lib/liba.so", "liba.so.1"), "liba.so.1");
   EXPECT_EQ(target("lib64/liba.so", "liba.so.1"), "liba.so.1");

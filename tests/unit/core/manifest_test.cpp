@@ -230,12 +230,12 @@ INSTANTIATE_TEST_SUITE_P(Rows, ManifestName, testing::ValuesIn(k_name_rows), tes
 
 TEST(ManifestLabel, must_be_that_of_the_release_if_there_is_one) {
   Manifest manifest;
-  EXPECT_TRUE(check_label(manifest, {12, 8, 1}));
+  EXPECT_TRUE(check_label(manifest, "CUDA", "12.8.1"));
   manifest.release_label = "12.8.1";
-  EXPECT_TRUE(check_label(manifest, {12, 8, 1}));
+  EXPECT_TRUE(check_label(manifest, "CUDA", "12.8.1"));
   for (const char* label : {"12.8.0", "12.8", "12.8.1 ", "\x1b[31m"}) {
     manifest.release_label = label;
-    const auto checked = check_label(manifest, {12, 8, 1});
+    const auto checked = check_label(manifest, "CUDA", "12.8.1");
     ASSERT_FALSE(checked) << label;
     EXPECT_EQ(checked.error().kind, ErrorKind::integrity);
     EXPECT_EQ(checked.error().message.find('\x1b'), std::string::npos);

@@ -156,6 +156,44 @@ TEST(Location, knows_nvidias_own_base) {
           ->is_nvidia());
 }
 
+struct ProductRow {
+  const char* name;
+  const char* base;
+  const char* product;
+};
+
+class ProductLocation : public testing::TestWithParam<ProductRow> {};
+
+TEST_P(ProductLocation, is_beside_a_base_laid_out_as_nvidias_and_below_any_other) {
+  const auto base = parse_location(GetParam().base, PlainHttp::on_loopback, "/home/jo");
+  ASSERT_TRUE(base);
+  EXPECT_EQ(base->product("cudnn").resource("x"), GetParam().product);
+  EXPECT_EQ(base->product("cudnn").is_directory(), base->is_directory());
+}
+
+constexpr ProductRow k_product_rows[] = {
+    {"nvidia", "https://developer.download.nvidia.com/compute/cuda/redist/",
+     "https://developer.download.nvidia.com/compute/cudnn/redist/x"},
+    {"like_nvidia", "https://mirror.example/nv/cuda/redist", "https://mirror.example/nv/cudnn/redist/x"},
+    {"credentials_stay", "https://jo:pw@mirror.example/cuda/redist/", "https://jo:pw@mirror.example/cudnn/redist/x"},
+    {"flat", "https://mirror.example/cuda/", "https://mirror.example/cuda/cudnn/redist/x"},
+    {"top", "https://mirror.example", "https://mirror.example/cudnn/redist/x"},
+    {"similar_name", "https://mirror.example/mycuda/redist/", "https://mirror.example/mycuda/redist/cudnn/redist/x"},
+    {"directory", "/srv/mirror", "/srv/mirror/cudnn/redist/x"},
+    {"directory_like_nvidia", "/srv/cuda/redist", "/srv/cudnn/redist/x"},
+    {"directory_with_a_slash", "/srv/cuda/redist/", "/srv/cudnn/redist/x"},
+    {"relative_directory", "cuda/redist", "/home/jo/cudnn/redist/x"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Rows, ProductLocation, testing::ValuesIn(k_product_rows),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Location, knows_nvidias_other_products) {
+  const auto base = parse_location(k_nvidia_base, PlainHttp::on_loopback, "/");
+  EXPECT_TRUE(base->product("cudnn").is_nvidia());
+  EXPECT_FALSE(parse_location("/srv", PlainHttp::on_loopback, "/")->product("cudnn").is_nvidia());
+}
+
 TEST(Location, resources_lie_below_it) {
   const auto web = parse_location("https://jo:pw@mirror.example/cuda", PlainHttp::on_loopback, "/");
   EXPECT_EQ(web->resource("a/b.tar.xz"), "https://jo:pw@mirror.example/cuda/a/b.tar.xz");

@@ -150,6 +150,10 @@ TEST(Builtin, TablesAreStrictlySorted) {
   EXPECT_TRUE(registry::is_strictly_sorted(facts().host_compilers));
   EXPECT_TRUE(registry::is_strictly_sorted(facts().components));
   EXPECT_TRUE(registry::is_strictly_sorted(facts().compat));
+  EXPECT_TRUE(registry::is_strictly_sorted(facts().products));
+  EXPECT_TRUE(registry::is_strictly_sorted(facts().flat_archives));
+  EXPECT_TRUE(registry::is_strictly_sorted(facts().product_manifests));
+  EXPECT_TRUE(registry::is_strictly_sorted(facts().elsewhere));
   EXPECT_TRUE(registry::is_strictly_sorted(facts().sources));
 }
 
@@ -212,6 +216,8 @@ TEST(Builtin, SourcesOfRowsAreDescribed) {
   const auto first_word = [](std::string_view ids) { return ids.substr(0, ids.find(' ')); };
   for (const ReleaseRow& row : facts().releases) EXPECT_TRUE(find_source(facts(), first_word(row.source)));
   for (const ComponentRow& row : facts().components) EXPECT_TRUE(find_source(facts(), first_word(row.source)));
+  for (const ProductRow& row : facts().products) EXPECT_TRUE(find_source(facts(), first_word(row.source)));
+  for (const FlatArchivesRow& row : facts().flat_archives) EXPECT_TRUE(find_source(facts(), first_word(row.source)));
 }
 
 }  // namespace

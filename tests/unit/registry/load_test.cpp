@@ -64,6 +64,22 @@ gpu = [
   { name = "kernel", class = "driver", summary = "kernel module", source = "list" },
 ]
 )");
+  add("products.toml", R"(product = [
+  { name = "nets", also = ["libnets"], folder = "nets", components = ["nets"], summary = "nets", source = "list" },
+  { name = "sums", folder = "sums", components = ["libsums"], any_cuda = true, summary = "sums", source = "list" },
+]
+flat = [
+  { product = "nets", first = "1.0.0", last = "1.9.0", cuda = [11], source = "list" },
+  { product = "nets", first = "2.0.0", last = "2.1.0.1", cuda = [11, 12], in_lib = true, source = "list" },
+]
+manifest = [
+  ["nets", "1.10.0", "1111111111111111111111111111111111111111111111111111111111111111", "list"],
+  ["nets", "1.9.0", "2222222222222222222222222222222222222222222222222222222222222222", "list", "single-source"],
+]
+elsewhere = [
+  { name = "talk", also = ["libtalk"], how = "from a shop", command = "buy talk-{major}", source = "list" },
+]
+)");
   return files;
 }
 
@@ -87,6 +103,10 @@ TEST(Load, TakesAValidSetInAnyOrderOfRows) {
   EXPECT_EQ(core::host_compilers_of(registry, {12, 4, 0})->newest_clang, 0);
   EXPECT_NE(core::find_compat(registry, {12, 5}, 550), nullptr);
   EXPECT_FALSE(core::find_chip(registry, {5, 0})->is_tegra);
+  EXPECT_TRUE(is_strictly_sorted(registry.products));
+  EXPECT_EQ(registry.product_manifests.front().version, "1.9.0");
+  EXPECT_TRUE(registry.flat_archives.back().in_lib);
+  EXPECT_EQ(registry.elsewhere.front().command, "buy talk-{major}");
 }
 
 TEST(Load, AProductForDataCentersIsMarkedBehindItsSource) {
@@ -281,6 +301,33 @@ INSTANTIATE_TEST_SUITE_P(
                   "component \"kernel\": is in profile minimal, but not in default"},
         FaultCase{"NeedOutsideTheProfile", "components.toml", "[\"headers\"]", "[\"kernel\"]",
                   "component \"compiler\": needs \"kernel\", which is not in its profile"}),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    OfAProductRow, Fault,
+    testing::Values(
+        FaultCase{"NoComponents", "products.toml", "components = [\"nets\"]", "components = []",
+                  "product \"nets\": has no components"},
+        FaultCase{"NameTwice", "products.toml", "\"libnets\"", "\"sums\"",
+                  "product \"sums\": \"sums\" stands for something else too"},
+        FaultCase{"NameOfAnother", "products.toml", "\"libtalk\"", "\"libnets\"",
+                  "elsewhere \"talk\": \"libnets\" stands for something else too"},
+        FaultCase{"NameOfAComponent", "products.toml", "\"libnets\"", "\"runtime\"",
+                  "product \"nets\": \"runtime\" is a component of the toolkit"},
+        FaultCase{"FlatOfNoProduct", "products.toml", "product = \"nets\", first = \"1.0.0\"",
+                  "product = \"net\", first = \"1.0.0\"", "flat \"net\": is no product"},
+        FaultCase{"FlatBackwards", "products.toml", "last = \"1.9.0\"", "last = \"0.9.0\"",
+                  "flat \"nets\": its last version is older than its first"},
+        FaultCase{"FlatTwice", "products.toml", "last = \"1.9.0\"", "last = \"2.0.0\"",
+                  "flat \"nets\": two rows for one version"},
+        FaultCase{"FlatMajors", "products.toml", "cuda = [11, 12]", "cuda = [12, 11]",
+                  "flat \"nets\": cuda is not ascending"},
+        FaultCase{"ManifestOfNoFolder", "products.toml", "[\"nets\", \"1.9.0\"", "[\"net\", \"1.9.0\"",
+                  "manifest \"net\" 1.9.0: is the folder of no product"},
+        FaultCase{"ManifestTwice", "products.toml", "\"1.10.0\"", "\"1.9\"", "manifest \"nets\" 1.9.0: stands twice"},
+        FaultCase{"Digest", "products.toml", "\"22222222", "\"2222222",
+                  "manifest \"nets\": sha256 is \"222222222222222222222222222222222222222222222222222222222222222\", "
+                  "not 64 lower-case hex digits"}),
     name_of);
 
 TEST(Load, TellsWhereTomlIsBroken) {

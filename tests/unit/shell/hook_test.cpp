@@ -14,7 +14,8 @@ TEST(RenderHook, has_every_place_as_one_word_and_no_placeholder) {
   const HookPlaces places{"/it's/cudaenv", "/it's/cudaenv-hook", "/a b/shims", {"/a b/version", "/opt/$x/version"}};
   for (const Shell shell : k_shells) {
     const std::string text = render_hook(shell, places);
-    for (const std::string& place : {places.program, places.hook_program, places.shims, places.global_files[0], places.global_files[1]})
+    for (const std::string& place :
+         {places.program, places.hook_program, places.shims, places.global_files[0], places.global_files[1]})
       EXPECT_NE(text.find(quote(shell, place)), std::string::npos) << place;
     for (const char* name : {"@PROGRAM@", "@HOOK_PROGRAM@", "@SHIMS@", "@GLOBALS@", "@COMPLETION@"})
       EXPECT_EQ(text.find(name), std::string::npos) << name;
