@@ -31,7 +31,8 @@ ComponentJobs::ComponentJobs(const core::ComponentPlan& plan, Workshop workshop)
     job.component = planned;
     job.result.component = planned;
     job.result.directory = m_workshop.staging / "unpacked" / planned->component->name;
-    job.result.kept = m_workshop.bank.component(*planned, m_workshop.choice);
+    job.holders = m_workshop.bank.holders(*planned, m_workshop.choice);
+    std::reverse(job.holders.begin(), job.holders.end());
   }
 }
 
@@ -107,17 +108,25 @@ Result<void> ComponentJobs::unpack_archive(Job& job, unsigned threads) {
   }
 }
 
-Result<void> ComponentJobs::make_ready(Job& job, unsigned threads) {
-  if (job.result.kept) {
+// From the first toolkit that has it as it ought to be. False, with nothing to link it from any more, if none has.
+Result<bool> ComponentJobs::link(Job& job) {
+  while (!job.holders.empty()) {
     CUDAENV_CHECK(make_room(job));
-    CUDAENV_TRY(is_linked, m_workshop.bank.link_component(*job.result.kept, job.result.directory));
-    if (is_linked) {
-      job.result.origin = ComponentOrigin::shared;
-      return {};
-    }
+    CUDAENV_TRY(is_linked, m_workshop.bank.link_component(job.holders.back(), job.result.directory));
     const std::lock_guard lock(m_mutex);
-    job.result.kept.reset();
+    if (is_linked) {
+      job.result.kept = std::move(job.holders.back());
+      job.result.origin = ComponentOrigin::shared;
+      return true;
+    }
+    job.holders.pop_back();
   }
+  return false;
+}
+
+Result<void> ComponentJobs::make_ready(Job& job, unsigned threads) {
+  CUDAENV_TRY(is_linked, link(job));
+  if (is_linked) return {};
   if (!m_workshop.fetcher(*job.component))
     return fail(ErrorKind::integrity,
                 fmt::format("component {} of the toolkit is damaged", job.component->component->name));
@@ -140,7 +149,7 @@ void ComponentJobs::work() {
     const std::size_t end = std::min(m_jobs.size(), at + 1 + m_workshop.jobs * k_fetched_ahead);
     std::vector<Job*> ahead;
     for (std::size_t i = at; i < end; ++i)
-      if (!m_jobs[i].result.kept && m_workshop.fetcher(*m_jobs[i].component)) ahead.push_back(&m_jobs[i]);
+      if (m_jobs[i].holders.empty() && m_workshop.fetcher(*m_jobs[i].component)) ahead.push_back(&m_jobs[i]);
     lock.unlock();
     for (Job* soon : ahead) begin(*soon);
     auto done = make_ready(job, threads);
@@ -161,7 +170,7 @@ InstallProgress ComponentJobs::progress() {
   for (const Job& job : m_jobs) {
     const std::uint64_t size = job.component->archive.size;
     progress.finished += job.state == State::merged ? 1 : 0;
-    if (job.result.kept) continue;
+    if (!job.holders.empty()) continue;
     const std::uint64_t found = job.stream ? job.stream->found() : 0;
     const std::uint64_t received = job.stream ? job.stream->received() : 0;
     const bool is_done = job.state == State::ready || job.state == State::merged;

@@ -70,12 +70,14 @@ class ComponentJobs {
     const core::PlannedComponent* component;
     State state = State::waiting;
     std::once_flag once;
+    std::vector<FileBank::Kept> holders;  // that it may be linked from, the next one last
     std::unique_ptr<ArchiveStream> stream;
     ReadyComponent result;
   };
 
   void work();
   Result<void> make_ready(Job& job, unsigned threads);
+  Result<bool> link(Job& job);
   Result<void> unpack_archive(Job& job, unsigned threads);
   Result<std::vector<UnpackedEntry>> unpack_once(Job& job, unsigned threads, std::string& digest);
   Result<void> make_room(const Job& job) const;

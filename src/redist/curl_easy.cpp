@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "redist/no_proxy.hpp"
 
 #ifndef CUDAENV_VERSION_TEXT
 #define CUDAENV_VERSION_TEXT "dev"
@@ -84,6 +85,23 @@ void EasyHandle::configure_trust() {
   set(CURLOPT_PROXY_CAINFO, file);
 }
 
+void EasyHandle::set_address(const std::string& url) {
+  set(CURLOPT_URL, url.c_str());
+  const std::unique_ptr<CURLU, decltype(&::curl_url_cleanup)> parts(::curl_url(), &::curl_url_cleanup);
+  const char* list = variable("no_proxy");
+  if (!list) list = variable("NO_PROXY");
+  char* host = nullptr;
+  char* port = nullptr;
+  bool is_direct = false;
+  if (list && parts && ::curl_url_set(parts.get(), CURLUPART_URL, url.c_str(), 0) == CURLUE_OK &&
+      ::curl_url_get(parts.get(), CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+      ::curl_url_get(parts.get(), CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK)
+    is_direct = names_host_and_port(list, host, port);
+  ::curl_free(host);
+  ::curl_free(port);
+  set(CURLOPT_NOPROXY, is_direct ? "*" : nullptr);
+}
+
 Result<void> EasyHandle::check() const {
   if (m_setup == CURLE_OK) return {};
   return fail(ErrorKind::internal, fmt::format("libcurl cannot be used: {}", ::curl_easy_strerror(m_setup)));
@@ -119,11 +137,12 @@ Failure EasyHandle::bad_status(const ResponseHead& head, std::string_view shown)
   return failed;
 }
 
-// By OpenSSL's numbers (x509_vfy.h): 9 and 10 are a certificate's dates; 0 is one that is sound, but another host's.
+// By OpenSSL's numbers (x509_vfy.h) 9 and 10 are a certificate's dates; the host is libcurl's own matter.
 Advice EasyHandle::certificate_advice() const {
   const long verdict = number(CURLINFO_SSL_VERIFYRESULT);
   if (verdict == 9 || verdict == 10) return k_clock_advice;
-  return verdict == 0 ? Advice{} : k_certificate_advice;
+  const bool is_of_another_host = std::string_view(m_reason.data()).find("subject name") != std::string_view::npos;
+  return is_of_another_host ? Advice{} : k_certificate_advice;
 }
 
 Failure EasyHandle::bad_transfer(CURLcode code, std::string_view shown, Server server) const {

@@ -38,6 +38,9 @@ class EasyHandle {
   // Whether all options could be set so far; ErrorKind::internal otherwise.
   [[nodiscard]] Result<void> check() const;
 
+  // Where the next request goes, past the proxy if the environment says so.
+  void set_address(const std::string& url);
+
   // Forgets the last request's words.
   void forget_reason() { m_reason[0] = '\0'; }
   long number(CURLINFO info) const;

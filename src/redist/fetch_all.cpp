@@ -147,8 +147,10 @@ class Fetching {
         return fail(std::move(digest).error().during(fmt::format("while fetching component {}", job.component)));
       const std::string from = entry.stream->shown();
       if (*digest == job.archive.sha256) {
-        if (copy) CUDAENV_CHECK(copy->finish());
-        return entry.stream->accept();
+        CUDAENV_CHECK(entry.stream->accept());
+        if (!copy) return {};
+        PartialFile::discard(job.to.native() + ".part");  // of a run with another source
+        return copy->finish();
       }
       CUDAENV_TRY(is_begun_anew, entry.stream->begin_anew());
       if (!is_begun_anew) return fail(damaged_archive(job.component, from, job.archive.sha256, *digest));

@@ -60,9 +60,10 @@ FileBank::FileBank(const store::Root& root, const core::Version& release, std::s
       if (file.target.empty()) m_by_digest.emplace(file.sha256, Place{&member, &file});
 }
 
-std::optional<FileBank::Kept> FileBank::component(const core::PlannedComponent& planned,
-                                                  const core::FileChoice& choice) const {
+std::vector<FileBank::Kept> FileBank::holders(const core::PlannedComponent& planned,
+                                              const core::FileChoice& choice) const {
   const std::string& name = planned.component->name;
+  std::vector<Kept> holders;
   for (const Member& member : m_toolkits) {
     const auto& components = member.receipt.components;
     const auto found =
@@ -75,9 +76,9 @@ std::optional<FileBank::Kept> FileBank::component(const core::PlannedComponent& 
     Kept kept{member.toolkit, member.is_own, &member.receipt, &*found, {}};
     for (const store::ReceiptFile& file : member.receipt.files)
       if (belongs_to(file, name) && !choice.leaves_out(file.path)) kept.files.push_back(&file);
-    return kept;
+    holders.push_back(std::move(kept));
   }
-  return std::nullopt;
+  return holders;
 }
 
 // Whether the file is what the receipt says that it is.

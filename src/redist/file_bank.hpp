@@ -44,8 +44,8 @@ class FileBank {
     const store::ReceiptComponent* component;
     std::vector<const store::ReceiptFile*> files;
   };
-  // Nothing where no toolkit has all the files of it that are chosen.
-  std::optional<Kept> component(const core::PlannedComponent& planned, const core::FileChoice& choice) const;
+  // What each toolkit has that has all the files of it that are chosen, the nearest first.
+  std::vector<Kept> holders(const core::PlannedComponent& planned, const core::FileChoice& choice) const;
 
   // Links the component's files below `to`. False, with whatever is there then, if one of them is not what it ought to
   // be any more or cannot be linked.

@@ -57,7 +57,7 @@ Result<Room> room_for(const core::ComponentPlan& plan, const FileBank& bank, con
                       const InstallRequest& request, const store::Root& root) {
   std::vector<std::uint64_t> sizes;
   for (const core::PlannedComponent& planned : plan.components)
-    if (!bank.component(planned, choice)) sizes.push_back(planned.archive.size);
+    if (bank.holders(planned, choice).empty()) sizes.push_back(planned.archive.size);
   std::sort(sizes.rbegin(), sizes.rend());
   const std::uint64_t all = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
   sizes.resize(std::min<std::size_t>(sizes.size(), 2 * jobs_of(request)));

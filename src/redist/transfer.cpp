@@ -39,7 +39,7 @@ Result<void> Transfer::prepare() {
   m_asked_from = m_wants_whole ? 0 : m_body->offset();
   m_at = m_asked_from;
   m_easy.forget_reason();
-  m_easy.set(CURLOPT_URL, m_url.c_str());
+  m_easy.set_address(m_url);
   // Not CURLOPT_RESUME_FROM, for then libcurl takes a whole body for an error.
   m_range = m_asked_from > 0 ? fmt::format("{}-", m_asked_from) : std::string();
   m_easy.set(CURLOPT_RANGE, m_range.empty() ? nullptr : m_range.c_str());
@@ -173,7 +173,8 @@ Transfer::Next Transfer::finish(CURLcode code, double chance) {
   if (m_use == BodyUse::unfitting || (m_asked_from > 0 && m_head.status == 416)) {
     m_wants_whole = true;
     return failed({{ErrorKind::network,
-                    fmt::format("cannot download {}: the server sent another part of it than was asked for", m_shown)},
+                    fmt::format("cannot download {}: the server sent another part of it than was asked for (status {})",
+                                m_shown, m_head.status)},
                    true},
                   0);
   }

@@ -179,8 +179,7 @@ class Bases(ProductTest):
         self.assertNotIn("9.13.0", "".join(server.requests))
 
     def test_without_an_index_those_that_the_registry_knows(self):
-        server = self.serve()
-        server.faults.of = lambda path: ("404", "") if path.endswith("/") else ("", "")
+        server = self.serve("=404", "*/redist/=404")  # no page that lists anything
         self.assertIn("cudnn 9.14.0", self.plan().stdout)
         self.assertIn("GET /cudnn/redist/redistrib_9.14.0.json - 200", server.requests)
 
