@@ -16,6 +16,7 @@ Result<std::vector<redist::Source>> open_sources(const std::vector<std::string>&
   redist::SourceOptions how;
   if (settings.is_on("network.allow_http")) how.plain_http = redist::PlainHttp::everywhere;
   how.idle_timeout = std::chrono::seconds(settings.number("network.idle_timeout"));
+  how.retries = static_cast<int>(settings.number("network.retries"));
   CUDAENV_TRY(here, base::working_directory(app.environment));
   std::vector<redist::Source> sources;
   for (const std::string& text : texts) {

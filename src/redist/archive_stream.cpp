@@ -35,8 +35,7 @@ ArchivePlace place_in_cache(const base::Path& cache, const base::Path& own_direc
 }
 
 ArchiveFetcher::ArchiveFetcher(const std::vector<Source>& sources, Options options) : m_options(std::move(options)) {
-  for (const Source& source : sources) m_bases.push_back({&source});
-  m_bases.front().is_alike = true;
+  for (const Source& source : sources) m_bases.emplace_back().source = &source;
 }
 
 std::unique_ptr<ArchiveStream> ArchiveFetcher::begin(const core::Archive& archive, const ArchivePlace& place) {
@@ -51,12 +50,14 @@ std::vector<Error> ArchiveFetcher::take_switches() {
 }
 
 std::optional<std::size_t> ArchiveFetcher::next(std::size_t from) {
-  const std::lock_guard lock(m_mutex);
   for (std::size_t i = from; i < m_bases.size(); ++i) {
     Base& base = m_bases[i];
     if (m_options.keep_going && !m_options.keep_going()) return std::nullopt;
-    if (!base.is_alike) base.is_alike = !m_options.is_alike || m_options.is_alike(*base.source);
-    if (*base.is_alike && !base.is_down) return i;
+    // That may take its time: without the lock.
+    std::call_once(base.compared,
+                   [&] { base.is_alike = i == 0 || !m_options.is_alike || m_options.is_alike(*base.source); });
+    const std::lock_guard lock(m_mutex);
+    if (base.is_alike && !base.is_down) return i;
   }
   return std::nullopt;
 }
@@ -177,24 +178,28 @@ Result<std::size_t> ArchiveStream::read_file(std::span<char> buffer) {
 
 Result<void> ArchiveStream::accept() {
   if (!m_partial) return {};
-  if (m_file || m_is_own) {
+  if (m_file) {
     m_partial->remove();
     return {};
   }
-  return m_partial->become(m_place.complete);
+  CUDAENV_TRY(is_kept, m_partial->become(m_place.complete));
+  if (!is_kept) m_partial->remove();
+  return {};
 }
 
 Result<bool> ArchiveStream::begin_anew() {
   m_at = 0;
   if (m_is_kept) {
-    if (::unlink(m_place.complete.c_str()) != 0) return fail(base::file_error("remove", m_place.complete, errno));
+    if (::unlink(m_place.complete.c_str()) != 0 && errno != ENOENT)
+      return fail(base::file_error("remove", m_place.complete, errno));
     m_is_kept = false;
     m_file.reset();
     connect();
     return true;
   }
   if (!m_partial) return false;
-  if (!m_partial->is_pieced() && !m_file) {
+  const bool may_be_the_pieces = m_partial->is_pieced() || m_file;
+  if (!may_be_the_pieces || std::exchange(m_was_cleared, true)) {
     m_partial->remove();
     return false;
   }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -57,9 +58,10 @@ class ArchiveFetcher {
  private:
   friend class ArchiveStream;
   struct Base {
-    const Source* source;
+    const Source* source = nullptr;
     bool is_down = false;
-    std::optional<bool> is_alike = std::nullopt;
+    std::once_flag compared;
+    bool is_alike = false;  // once compared
   };
 
   // The base to ask when those before `from` would not do.
@@ -68,7 +70,7 @@ class ArchiveFetcher {
 
   Options m_options;
   std::mutex m_mutex;
-  std::vector<Base> m_bases;
+  std::deque<Base> m_bases;
   std::vector<Error> m_switches;
 };
 
@@ -90,6 +92,8 @@ class ArchiveStream {
   std::uint64_t received() const;
   std::uint64_t found() const { return m_found; }
   std::uint64_t consumed() const { return m_at; }
+  // From the beginning once more, after the end.
+  void rewind() { m_at = 0; }
   // Whether it is read from where a source has it on this machine; accept() then leaves it there.
   bool is_local() const { return m_file && !m_is_kept; }
   // What it is read from, for messages.
@@ -114,6 +118,7 @@ class ArchiveStream {
   std::optional<Error> m_failure;
   base::Fd m_file;  // a complete one
   bool m_is_kept = false;
+  bool m_was_cleared = false;
   std::shared_ptr<PartialFile> m_partial;
   bool m_is_own = false;                                // and no other process goes on with it
   std::atomic<const PartialFile*> m_growing = nullptr;  // m_partial, while it is what is read

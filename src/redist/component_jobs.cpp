@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "core/layout.hpp"
 #include "redist/digest.hpp"
 
@@ -80,7 +81,10 @@ Result<std::vector<UnpackedEntry>> ComponentJobs::unpack_once(Job& job, unsigned
     };
   unpacking.keep_going = m_workshop.keep_going;
   auto entries = unpack(read, unpacking);
-  const bool is_judged = entries || entries.error().kind == ErrorKind::integrity;
+  const bool is_broken = !entries && entries.error().kind != ErrorKind::interrupted;
+  const bool is_judged =
+      entries || entries.error().kind == ErrorKind::integrity ||
+      (is_broken && job.stream->received() == job.component->archive.size);  // then perhaps for its own fault
   std::vector<char> rest(k_block_size);
   for (std::size_t got = 1; is_judged && !unread && got > 0;) got = read(rest).value_or(0);
   if (unread)
@@ -138,6 +142,16 @@ Result<void> ComponentJobs::make_ready(Job& job, unsigned threads) {
   return {};
 }
 
+// What of ours throws does so for want of memory.
+Result<void> ComponentJobs::try_to_make_ready(Job& job, unsigned threads) {
+  try {
+    return make_ready(job, threads);
+  } catch (const std::exception& error) {
+    return fail(ErrorKind::internal, fmt::format("cannot install component {}: {}", job.component->component->name,
+                                                 base::escaped(error.what())));
+  }
+}
+
 void ComponentJobs::work() {
   std::unique_lock lock(m_mutex);
   while (m_next < m_jobs.size() && m_workshop.keep_going()) {
@@ -152,7 +166,7 @@ void ComponentJobs::work() {
       if (m_jobs[i].holders.empty() && m_workshop.fetcher(*m_jobs[i].component)) ahead.push_back(&m_jobs[i]);
     lock.unlock();
     for (Job* soon : ahead) begin(*soon);
-    auto done = make_ready(job, threads);
+    auto done = try_to_make_ready(job, threads);
     lock.lock();
     job.state = State::ready;
     if (!done) {

@@ -77,6 +77,7 @@ class ComponentJobs {
 
   void work();
   Result<void> make_ready(Job& job, unsigned threads);
+  Result<void> try_to_make_ready(Job& job, unsigned threads);
   Result<bool> link(Job& job);
   Result<void> unpack_archive(Job& job, unsigned threads);
   Result<std::vector<UnpackedEntry>> unpack_once(Job& job, unsigned threads, std::string& digest);

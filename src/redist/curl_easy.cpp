@@ -64,6 +64,9 @@ EasyHandle::EasyHandle(const TransportOptions& options) : m_setup(start_libcurl(
   set(CURLOPT_LOW_SPEED_LIMIT, 1L);
   set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(options.idle_timeout.count()));
   set(CURLOPT_TCP_KEEPALIVE, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+  set(CURLOPT_QUICK_EXIT, 1L);  // a name that is being looked up is not waited for
+#endif
   set(CURLOPT_BUFFERSIZE, k_buffer_size);
   set(CURLOPT_ERRORBUFFER, m_reason.data());
   configure_trust();
@@ -161,6 +164,7 @@ Failure EasyHandle::bad_transfer(CURLcode code, std::string_view shown, Server s
     // A host that can't be reached won't be in a second either, unless it is only this machine that has been away.
     case CURLE_OPERATION_TIMEDOUT:
       return failure(ErrorKind::network, message, {}, server == Server::seen || number(CURLINFO_REQUEST_SIZE) > 0);
+    case CURLE_SSL_CONNECT_ERROR:
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_CONNECT: return failure(ErrorKind::network, message, {}, server == Server::seen);
     case CURLE_SEND_ERROR:

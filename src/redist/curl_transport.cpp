@@ -21,6 +21,7 @@ class TextBody final : public Body {
   std::string validator() const override { return {}; }
   bool is_wanted() const override { return true; }
 
+  void go_on() override {}
   Result<void> restart(const ResponseHead&) override {
     m_text.clear();
     return {};
@@ -56,7 +57,7 @@ class CurlTransport final : public Transport {
 
   Result<std::string> text(std::string_view relative, std::uint64_t most) override {
     const auto body = std::make_shared<TextBody>();
-    m_network->start({m_location, std::string(relative), most, false, m_options}, body);
+    m_network->start({m_location, std::string(relative), most, false, m_options, m_has_answered}, body);
     return body->wait();
   }
 
@@ -68,13 +69,14 @@ class CurlTransport final : public Transport {
   Result<std::optional<base::Fd>> open(std::string_view, std::uint64_t) override { return std::nullopt; }
 
   void begin(std::string_view relative, std::uint64_t size, std::shared_ptr<Body> body) override {
-    m_network->start({m_location, std::string(relative), size, true, m_options}, std::move(body));
+    m_network->start({m_location, std::string(relative), size, true, m_options, m_has_answered}, std::move(body));
   }
 
  private:
   Location m_location;
   TransportOptions m_options;
   std::shared_ptr<Network> m_network;
+  std::shared_ptr<std::atomic<bool>> m_has_answered = std::make_shared<std::atomic<bool>>(false);
 };
 
 }  // namespace

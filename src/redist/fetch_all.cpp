@@ -32,7 +32,7 @@ constexpr std::chrono::milliseconds k_slice{80};
 // What a directory holds is copied, into a file of this process's own.
 class Copy {
  public:
-  explicit Copy(const base::Path& to) : m_to(to), m_path(fmt::format("{}.{}.part", to.native(), ::getpid())) {}
+  explicit Copy(const base::Path& to) : m_to(to), m_path(fmt::format("{}.{}.copy", to.native(), ::getpid())) {}
   ~Copy() {
     if (m_fd) ::unlink(m_path.c_str());
   }
@@ -68,6 +68,20 @@ Result<std::string> read_through(ArchiveStream& stream, Copy* copy) {
     digest.update(std::string_view(block.data(), got));
     if (copy) CUDAENV_CHECK(copy->write(std::string_view(block.data(), got)));
   }
+}
+
+// What a process that was killed had for itself alone.
+Result<void> remove_left_overs(const base::Path& to) {
+  CUDAENV_TRY(names, base::list_directory(to.parent_path()));
+  const std::string start = to.filename().native() + ".";
+  for (const std::string& name : names) {
+    if (!name.starts_with(start)) continue;
+    const std::string_view rest = std::string_view(name).substr(start.size());
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    if (digits > 0 && (rest.substr(digits) == ".part" || rest.substr(digits) == ".copy"))
+      ::unlink((to.parent_path() / name).c_str());
+  }
+  return {};
 }
 
 class Fetching {
@@ -133,6 +147,7 @@ class Fetching {
 
   Result<void> fetch(Entry& entry) {
     const ArchiveJob& job = *entry.job;
+    CUDAENV_CHECK(remove_left_overs(job.to));
     const base::Path own = fmt::format("{}.{}.part", job.to.native(), ::getpid());
     auto stream = m_fetcher.begin(job.archive, {job.to, job.to.native() + ".part", own});
     {
@@ -147,6 +162,10 @@ class Fetching {
         return fail(std::move(digest).error().during(fmt::format("while fetching component {}", job.component)));
       const std::string from = entry.stream->shown();
       if (*digest == job.archive.sha256) {
+        if (!copy && entry.stream->is_local()) {  // it went over to a directory on the way
+          entry.stream->rewind();
+          continue;
+        }
         CUDAENV_CHECK(entry.stream->accept());
         if (!copy) return {};
         PartialFile::discard(job.to.native() + ".part");  // of a run with another source

@@ -91,7 +91,7 @@ bool FileBank::is_intact(const base::Path& path, const store::ReceiptFile& file)
 }
 
 // A copy that shares its blocks where the file system can make one, else another name.
-bool FileBank::link(const base::Path& from, int directory, const char* name) const {
+bool FileBank::link(const base::Path& from, bool is_own, int directory, const char* name) const {
   if (m_can_clone) {
     const base::Fd source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat info;
@@ -105,6 +105,11 @@ bool FileBank::link(const base::Path& from, int directory, const char* name) con
     m_can_clone = false;
     ::unlinkat(directory, name, 0);
   }
+  // A name that its owner, or anybody, can write through is none to share.
+  struct stat info;
+  if (::lstat(from.c_str(), &info) != 0) return false;
+  const bool is_safe = info.st_uid == ::geteuid() && (info.st_mode & 022) == 0;
+  if (!is_own && !is_safe) return false;
   return ::linkat(AT_FDCWD, from.c_str(), directory, name, 0) == 0;
 }
 
@@ -115,7 +120,7 @@ bool FileBank::link_file(std::string_view sha256, std::uint64_t size, mode_t mod
   const auto& [toolkit, file] = found->second;
   const base::Path path = toolkit->toolkit / file->path;
   if (file->size != size || file->mode != mode || !is_intact(path, *file)) return false;
-  return link(path, directory, name);
+  return link(path, toolkit->is_own, directory, name);
 }
 
 Result<bool> FileBank::link_component(const Kept& kept, const base::Path& to) const {
@@ -134,7 +139,7 @@ Result<bool> FileBank::link_component(const Kept& kept, const base::Path& to) co
       continue;
     }
     if (!is_believed && !is_intact(from, *file)) return false;
-    if (!link(from, AT_FDCWD, place.c_str())) return false;
+    if (!link(from, kept.is_own, AT_FDCWD, place.c_str())) return false;
   }
   return true;
 }

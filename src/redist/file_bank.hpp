@@ -69,7 +69,7 @@ class FileBank {
   };
 
   bool is_intact(const base::Path& path, const store::ReceiptFile& file) const;
-  bool link(const base::Path& from, int directory, const char* name) const;
+  bool link(const base::Path& from, bool is_own, int directory, const char* name) const;
 
   const OwnFiles m_own_files;
   const std::function<bool()> m_keep_going;

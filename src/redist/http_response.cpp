@@ -38,6 +38,7 @@ void ResponseHead::take_line(std::string_view line) {
   const std::string_view name = line.substr(0, colon);
   const std::string_view value = base::trimmed(line.substr(colon + 1));
   if (is_same_name(name, "content-length")) length = parse_number(value);
+  if (is_same_name(name, "transfer-encoding")) is_chunked = true;
   if (is_same_name(name, "content-range")) content_range = value;
   if (is_same_name(name, "content-type")) content_type = value;
   if (is_same_name(name, "etag")) etag = value;

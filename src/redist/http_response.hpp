@@ -14,6 +14,7 @@ namespace cudaenv::redist {
 struct ResponseHead {
   long status = 0;
   std::optional<std::uint64_t> length;  // of the body that follows, bytes
+  bool is_chunked = false;
   std::string content_range;
   std::string content_type;
   std::string etag;

@@ -150,8 +150,6 @@ class Installation {
       ::unlink(place.complete.c_str());
       PartialFile::discard(place.partial);
     }
-    ::rmdir(cache().c_str());  // if nothing else is there
-    ::rmdir(cache().parent_path().c_str());
   }
 
   const base::Path& tree() const { return m_tree; }
@@ -166,6 +164,14 @@ class Installation {
     for (auto& [product, fetcher] : m_fetchers)
       for (Error& reason : fetcher.take_switches()) all.push_back(std::move(reason));
     return all;
+  }
+
+  // Whether something of this installation is in the cache, for the next run.
+  bool has_something_kept() const {
+    return std::any_of(m_plan.components.begin(), m_plan.components.end(), [&](const core::PlannedComponent& planned) {
+      const ArchivePlace place = place_in_cache(cache(), m_staging, planned.archive);
+      return base::path_exists(place.complete) || base::path_exists(place.partial);
+    });
   }
 
   // How many bytes came over the network.
@@ -191,7 +197,7 @@ class Installation {
     if (error.kind == ErrorKind::integrity && error.hint.empty())
       error.hint = m_fetchers.contains("") ? m_request.command
                                            : fmt::format("cudaenv repair {}", core::to_text(m_request.release));
-    if (jobs.fetched() > 0) error.details.emplace_back("what was fetched is kept: the next run resumes there");
+    if (has_something_kept()) error.details.emplace_back("what was fetched is kept: the next run resumes there");
     return fail(std::move(error));
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,8 @@ struct NetworkRequest {
   std::uint64_t size;  // expected, or the most
   bool is_exact;
   TransportOptions options;
+  // Whether the base has ever answered: it is then worth waiting for. Of all requests to it.
+  std::shared_ptr<std::atomic<bool>> has_answered = std::make_shared<std::atomic<bool>>(false);
 };
 
 // All that this process has under way over the network: one loop of libcurl's over all transfers, in a thread that is

@@ -44,6 +44,7 @@ bool is_still_at(const base::Fd& fd, const base::Path& path) {
 Result<std::shared_ptr<PartialFile>> PartialFile::open(const base::Path& path, std::uint64_t size) {
   while (true) {
     base::Fd fd = open_for_writing(path, 0);
+    if (!fd && errno == EACCES && base::path_exists(path)) return nullptr;
     if (!fd) return fail(base::file_error("write", path, errno));
     const Holder holder = take_lock(fd, path);
     if (!is_still_at(fd, path)) continue;                   // its last owner has just finished it
@@ -157,11 +158,15 @@ void PartialFile::wait_for_end(std::unique_lock<std::mutex>& lock) {
   m_changed.wait(lock, [this] { return !m_is_begun || m_outcome.has_value(); });
 }
 
-Result<void> PartialFile::become(const base::Path& path) {
+Result<bool> PartialFile::become(const base::Path& path) {
+  m_is_wanted = false;
   (void)::fchmod(*m_fd, 0644);  // as readable as the toolkits are
-  CUDAENV_CHECK(base::rename_path(m_path, path));
+  if (::rename(m_path.c_str(), path.c_str()) != 0) {
+    if (errno == EXDEV) return false;
+    return fail(base::file_error("rename", m_path, errno));
+  }
   ::unlink(note().c_str());
-  return {};
+  return true;
 }
 
 Result<void> PartialFile::clear() {

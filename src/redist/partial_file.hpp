@@ -48,8 +48,9 @@ class PartialFile final : public Body {
   [[nodiscard]] Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer,
                                          const std::function<bool()>& keep_going);
 
-  // All is here and right: it is what `path` names from now on, and no partial file any more.
-  [[nodiscard]] Result<void> become(const base::Path& path);
+  // All is here and right: it is what `path` names from now on, and no partial file any more. False if that is on
+  // another file system.
+  [[nodiscard]] Result<bool> become(const base::Path& path);
   // It is worth nothing: begins anew, from nothing.
   [[nodiscard]] Result<void> clear();
   // Nobody reads it any more; what came of it stays.
@@ -59,6 +60,7 @@ class PartialFile final : public Body {
   std::uint64_t offset() const override;
   std::string validator() const override;
   bool is_wanted() const override { return m_is_wanted; }
+  void go_on() override { m_is_pieced = true; }
   [[nodiscard]] Result<void> restart(const ResponseHead& head) override;
   [[nodiscard]] Result<void> take(std::string_view bytes) override;
   void end(Result<void> outcome) override;

@@ -26,12 +26,13 @@ Error differing_manifest(const Source& source, const WantedManifest& wanted, std
                 "accept it only if you trust that mirror"}};
 }
 
-Source source_at(Location location, std::chrono::seconds idle_timeout) {
-  TransportOptions options;
-  options.idle_timeout = idle_timeout;
-  options.keep_going = [] { return !base::is_interrupted(); };
-  auto transport = open_transport(location, std::move(options));
-  return Source{std::move(location), std::move(transport), idle_timeout};
+Source source_at(Location location, const SourceOptions& options) {
+  TransportOptions how;
+  how.idle_timeout = options.idle_timeout;
+  how.retry.retries = options.retries;
+  how.keep_going = [] { return !base::is_interrupted(); };
+  auto transport = open_transport(location, std::move(how));
+  return Source{std::move(location), std::move(transport), options};
 }
 
 // A label of another product is a slip of NVIDIA's (cublasmp 0.1.0 has one) rather than a reason to stop.
@@ -45,17 +46,17 @@ std::string label_warning(const core::Manifest& manifest, const WantedManifest& 
 
 Result<Source> open_source(std::string_view text, const SourceOptions& options, const base::Path& working_directory) {
   CUDAENV_TRY(location, parse_location(text, options.plain_http, working_directory));
-  return source_at(std::move(location), options.idle_timeout);
+  return source_at(std::move(location), options);
 }
 
 std::vector<Source> opened_again(const std::vector<Source>& sources) {
   std::vector<Source> again;
-  for (const Source& source : sources) again.push_back(source_at(source.location, source.idle_timeout));
+  for (const Source& source : sources) again.push_back(source_at(source.location, source.options));
   return again;
 }
 
 Source product_source(const Source& base, const core::ProductRow& product) {
-  return source_at(base.location.product(product.folder), base.idle_timeout);
+  return source_at(base.location.product(product.folder), base.options);
 }
 
 Result<Published> published_releases(const Source& source, const core::Registry& registry) {

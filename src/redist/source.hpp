@@ -17,16 +17,17 @@
 
 namespace cudaenv::redist {
 
+struct SourceOptions {
+  PlainHttp plain_http = PlainHttp::on_loopback;
+  std::chrono::seconds idle_timeout{30};  // how long a server may send nothing
+  int retries = 6;                        // of a request, after failures that may pass
+};
+
 // A base that releases come from, ready to be asked.
 struct Source {
   Location location;
   std::unique_ptr<Transport> transport;
-  std::chrono::seconds idle_timeout{30};  // of the transport
-};
-
-struct SourceOptions {
-  PlainHttp plain_http = PlainHttp::on_loopback;
-  std::chrono::seconds idle_timeout{30};  // how long a server may send nothing
+  SourceOptions options = {};  // that it was opened with
 };
 
 [[nodiscard]] Result<Source> open_source(std::string_view text, const SourceOptions& options,

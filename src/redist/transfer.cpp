@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redist/transfer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -63,11 +64,15 @@ Error Transfer::wrong_size(std::optional<std::uint64_t> actual) const {
 
 Result<bool> Transfer::begin_body() {
   m_use = use_of_body(m_head, m_asked_from, m_request.size);
+  if (*m_use == BodyUse::append) m_body->go_on();
   if (*m_use == BodyUse::append) return true;
   if (*m_use != BodyUse::whole) return false;
   const bool is_wrong =
       m_head.length && (m_request.is_exact ? *m_head.length != m_request.size : *m_head.length > m_request.size);
   if (is_wrong) return fail(wrong_size(m_head.length));
+  if (m_request.is_exact && m_head.is_web_page() && !m_head.length)
+    return fail(ErrorKind::integrity, fmt::format("{} is a web page and no archive", m_shown), {},
+                {"a login or error page, perhaps"});
   m_at = 0;
   CUDAENV_CHECK(m_body->restart(m_head));
   return true;
@@ -95,7 +100,6 @@ std::size_t Transfer::take(std::string_view bytes) {
     return stop;
   }
   m_at += bytes.size();
-  m_taken += bytes.size();
   return bytes.size();
 }
 
@@ -134,8 +138,8 @@ void Transfer::end_as_interrupted() {
 
 // A try ends: the next one begins at the address that was asked for, not at where it was sent.
 void Transfer::end_try() {
-  m_tries.add(m_taken);
-  m_taken = 0;
+  m_tries.add(m_at - std::min(m_at, m_furthest));
+  m_furthest = std::max(m_furthest, m_at);
   m_redirects = 0;
   m_url = m_request.location.resource(m_request.relative);
 }
@@ -170,6 +174,9 @@ Transfer::Next Transfer::finish(CURLcode code, double chance) {
   if (code == CURLE_OK && !m_use) {
     if (auto begun = begin_body(); !begun) return ended(fail(std::move(begun).error()));
   }
+  // All is here, however the body ended.
+  const bool is_of_use = m_use == BodyUse::append || m_use == BodyUse::whole;
+  if (m_request.is_exact && is_of_use && m_at == m_request.size) return ended({});
   if (m_use == BodyUse::unfitting || (m_asked_from > 0 && m_head.status == 416)) {
     m_wants_whole = true;
     return failed({{ErrorKind::network,
@@ -178,13 +185,19 @@ Transfer::Next Transfer::finish(CURLcode code, double chance) {
                    true},
                   0);
   }
-  const auto server = m_at > 0 ? EasyHandle::Server::seen : EasyHandle::Server::unknown;
-  const bool is_error = m_head.status > 200 && m_use != BodyUse::append && m_use != BodyUse::whole;
-  if (is_error) return failed(m_easy.bad_status(m_head, m_shown), chance);
+  if (m_head.status > 0) *m_request.has_answered = true;
+  const auto server = *m_request.has_answered ? EasyHandle::Server::seen : EasyHandle::Server::unknown;
+  if (m_head.status > 200 && !is_of_use) return failed(m_easy.bad_status(m_head, m_shown), chance);
   if (code != CURLE_OK) return failed(m_easy.bad_transfer(code, m_shown, server), chance);
-  if (m_use != BodyUse::append && m_use != BodyUse::whole) return failed(m_easy.bad_status(m_head, m_shown), chance);
-  if (m_request.is_exact && m_at != m_request.size) return ended(fail(wrong_size(m_at)));
-  return ended({});
+  if (!is_of_use) return failed(m_easy.bad_status(m_head, m_shown), chance);
+  if (!m_request.is_exact) return ended({});
+  // Without a length nobody can tell a body that was cut from one that is whole.
+  if (!m_head.length && !m_head.is_chunked)
+    return failed({{ErrorKind::network,
+                    fmt::format("cannot download {}: it ended after {} of {} bytes", m_shown, m_at, m_request.size)},
+                   true},
+                  chance);
+  return ended(fail(wrong_size(m_at)));
 }
 
 }  // namespace cudaenv::redist

@@ -68,8 +68,8 @@ class Transfer {
   std::uint64_t m_asked_from = 0;
   ResponseHead m_head;
   std::optional<BodyUse> m_use;
-  std::uint64_t m_at = 0;     // bytes of the whole that are here
-  std::uint64_t m_taken = 0;  // bytes that this try brought
+  std::uint64_t m_at = 0;        // bytes of the whole that are here
+  std::uint64_t m_furthest = 0;  // as far as any try has got
   std::uint64_t m_discarded = 0;
   std::optional<Error> m_stopped;  // why a callback ended it
 };

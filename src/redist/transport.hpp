@@ -29,6 +29,8 @@ class Body {
   // Whether anybody still waits for it.
   virtual bool is_wanted() const = 0;
 
+  // The rest follows, from another answer than what is here.
+  virtual void go_on() = 0;
   // A whole body follows: whatever is here counts no more.
   [[nodiscard]] virtual Result<void> restart(const ResponseHead& head) = 0;
   // The next bytes, never more than were asked for. An error ends the transfer and is what it ends with.

@@ -65,6 +65,16 @@ constexpr SettingRow k_rows[] = {
      {},
      1,
      3600},
+    {"network.retries",
+     SettingType::integer,
+     "6",
+     {},
+     false,
+     "how often a download is tried again that brings nothing",
+     false,
+     {},
+     0,
+     100},
 };
 static_assert(std::is_sorted(std::begin(k_rows), std::end(k_rows),
                              [](const SettingRow& a, const SettingRow& b) { return a.key < b.key; }));

@@ -73,7 +73,7 @@ class Network(FaultTest):
 
     def test_connection_that_is_closed(self):
         server = self.serve("cuda_nvcc/*=close")
-        self.refused(6, f"cannot download {self.address(server)}", "tried 5 times")
+        self.refused(6, f"cannot download {self.address(server)}", "tried 4 times")
 
     def test_a_file_of_a_directory_that_is_too_short_or_gone(self):
         archive = self.archive("12.8.1", "cuda_nvcc")

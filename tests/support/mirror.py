@@ -96,7 +96,8 @@ class MirrorTest(unittest.TestCase):
         shutil.copytree(shared, self.mirror)
         self.mirror.chmod(0o755)
         # The samples are not what NVIDIA published: the digests of those releases that the registry knows differ.
-        self.box.environment.update(CUDAENV_MIRROR=str(self.mirror), CUDAENV_ACCEPT_MANIFEST="any")
+        self.box.environment.update(CUDAENV_MIRROR=str(self.mirror), CUDAENV_ACCEPT_MANIFEST="any",
+                                    CUDAENV_NETWORK_RETRIES="3")  # so that what fails for good does so soon
 
     # The mirror.
 

@@ -34,11 +34,13 @@ class CollectedBody final : public Body {
   std::string validator_text;
   bool can_go_on = true;
   int restarts = 0;
+  int continuations = 0;
   std::function<Result<void>(std::string_view)> sink = {};  // in place of text
 
   std::uint64_t offset() const override { return can_go_on ? text.size() : 0; }
   std::string validator() const override { return validator_text; }
   bool is_wanted() const override { return !m_wanted || m_wanted(text.size()); }
+  void go_on() override { ++continuations; }
   Result<void> restart(const ResponseHead& head) override {
     ++restarts;
     text.clear();

@@ -13,6 +13,42 @@ TEST_F(CurlTransportTest, text_is_retried_after_a_broken_connection_and_starts_a
   EXPECT_EQ(transport(server.url(), quick(2))->text("file", 100), "0123456789");
 }
 
+TEST_F(CurlTransportTest, DL_11_broken_connection_goes_on_where_it_broke_off) {
+  const LoopbackServer server([](const std::string& request) {
+    if (request.find("Range: bytes=5-") == std::string::npos)
+      return Reply{"HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"one\"\r\n\r\n01234"};
+    return reply(206, "56789", "Content-Range: bytes 5-9/10\r\n");
+  });
+  const auto done = stream(*transport(server.url(), quick(2)), 10);
+  ASSERT_TRUE(done) << told(done.error());
+  EXPECT_EQ(m_received, "0123456789");
+  EXPECT_EQ(m_body->continuations, 1);
+  EXPECT_NE(server.requests().at(1).find("If-Range: \"one\""), std::string::npos);
+}
+
+TEST_F(CurlTransportTest, DL_11_body_that_is_all_here_is_done_however_it_ends) {
+  const LoopbackServer server(always({"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n"}));
+  const auto done = stream(*transport(server.url(), quick(2)), 10);
+  ASSERT_TRUE(done) << told(done.error());
+  EXPECT_EQ(m_received, "0123456789");
+  EXPECT_EQ(server.requests().size(), 1u);
+}
+
+TEST_F(CurlTransportTest, DL_11_body_that_ends_early_without_a_length_is_tried_again) {
+  const LoopbackServer server(first_then({"HTTP/1.0 200 OK\r\n\r\nnine char"}, reply(200, "0123456789")));
+  const auto done = stream(*transport(server.url(), quick(2)), 10);
+  ASSERT_TRUE(done) << told(done.error());
+  EXPECT_EQ(m_received, "0123456789");
+}
+
+TEST_F(CurlTransportTest, DL_01_page_without_a_length_does_not_take_the_place_of_what_is_here) {
+  const LoopbackServer server(first_then({k_truncated}, {"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<html>"}));
+  const auto done = stream(*transport(server.url(), quick(2)), 10);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, ErrorKind::integrity);
+  EXPECT_EQ(m_received, "five5");
+}
+
 struct Passing {
   const char* name;
   Reply answer;
