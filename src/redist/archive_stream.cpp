@@ -128,8 +128,9 @@ Result<void> ArchiveStream::open_from(const Source& source) {
 }
 
 Result<void> ArchiveStream::take_partial() {
-  CUDAENV_CHECK(base::make_directories(m_place.partial.parent_path()));
-  CUDAENV_TRY(shared, PartialFile::open(m_place.partial, m_archive.size));
+  // A cache that cannot be written, somebody else's perhaps, is no reason to do without the archive.
+  const bool has_cache = base::make_directories(m_place.partial.parent_path()).has_value();
+  CUDAENV_TRY(shared, has_cache ? PartialFile::open(m_place.partial, m_archive.size) : nullptr);
   if (!shared) {
     CUDAENV_TRY(own, PartialFile::create(m_place.own, m_archive.size));
     m_partial = std::move(own);
@@ -178,7 +179,8 @@ Result<std::size_t> ArchiveStream::read_file(std::span<char> buffer) {
 
 Result<void> ArchiveStream::accept() {
   if (!m_partial) return {};
-  if (m_file) {
+  const bool is_only_for_now = m_is_own && m_place.own.parent_path() != m_place.complete.parent_path();
+  if (m_file || is_only_for_now) {
     m_partial->remove();
     return {};
   }

@@ -44,7 +44,7 @@ bool is_still_at(const base::Fd& fd, const base::Path& path) {
 Result<std::shared_ptr<PartialFile>> PartialFile::open(const base::Path& path, std::uint64_t size) {
   while (true) {
     base::Fd fd = open_for_writing(path, 0);
-    if (!fd && errno == EACCES && base::path_exists(path)) return nullptr;
+    if (!fd && (errno == EACCES || errno == EROFS)) return nullptr;
     if (!fd) return fail(base::file_error("write", path, errno));
     const Holder holder = take_lock(fd, path);
     if (!is_still_at(fd, path)) continue;                   // its last owner has just finished it

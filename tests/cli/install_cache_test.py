@@ -28,17 +28,19 @@ class CacheTest(DownloadTest, DiskTest):
     def refused(self, result, *says):
         self.assert_failed(result.returncode, result.stdout, result.stderr, 8, (str(self.place), *says))
 
+    # A cache that cannot be written costs what the next run could have gone on with, and nothing else.
+
     def test_ARC_03_it_cannot_be_made(self):
         self.place.write_text("")
-        with self.unchanged():
-            self.refused(self.cudaenv("install", "12.8.1"))
-        self.assertEqual(self.answers(self.server), [])
+        self.install("12.8.1")
+        self.assertEqual(self.place.read_text(), "")
+        self.assertEqual(os.listdir(self.box.root / "versions"), ["12.8.1"])
 
     def test_ARC_03_it_is_read_only(self):
         prepare = f"mkdir -p {self.quoted} && mount -t tmpfs -o ro tmpfs {self.quoted}"
         result, left = self.on_disk("size=50m", "install", "12.8.1", prepare=prepare)
-        self.refused(result, "Read-only file system")
-        self.assertEqual(left, [str(self.place)])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([path for path in left if "/.staging" in path or path.startswith(str(self.place) + "/")], [])
 
     @unittest.skipUnless(IS_ROOT, "only root can become another user")
     def test_ARC_03_it_is_of_somebody_else(self):
@@ -47,8 +49,9 @@ class CacheTest(DownloadTest, DiskTest):
         for directory in (self.box.root, self.box.root / "versions", self.box.shims):
             os.chown(directory, NOBODY, NOBODY)
         result = self.cudaenv("install", "12.8.1", user=NOBODY)
-        self.refused(result, "Permission denied")
-        self.assertEqual(os.listdir(self.box.root / "versions"), [])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(os.listdir(self.box.root / "versions"), ["12.8.1"])
+        self.assertEqual(os.listdir(self.cache), [])
 
     def test_ARC_03_it_is_full(self):
         """Of a disk of its own, which has room for less than an archive."""
@@ -72,7 +75,7 @@ class CacheTest(DownloadTest, DiskTest):
 
     def test_ARC_03_it_is_a_link_that_leads_nowhere(self):
         self.place.symlink_to(self.box.top / "unmounted" / "cache")
-        self.refused(self.cudaenv("install", "12.8.1"))
+        self.install("12.8.1")
         self.assertTrue(self.place.is_symlink())
         self.assertFalse((self.box.top / "unmounted").exists())
 

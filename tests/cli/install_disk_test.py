@@ -43,7 +43,7 @@ class Disks(DiskTest):
     def test_ARC_03_full_while_downloading(self):
         self.publish("12.8.1", "libcublas", {"lib/large": File(os.urandom(200_000))})
         fill = f"head -c 100000 /dev/zero >{self.box.root}/others"
-        result, left = self.on_disk("size=1m", "install", "12.8.1", "--profile", "minimal", prepare=fill)
+        result, left = self.on_disk("size=2m", "install", "12.8.1", "--profile", "minimal", prepare=fill)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.serve()
         result, left = self.on_disk("size=400k", "install", "12.8.1", "--with", "libcublas", prepare=fill)

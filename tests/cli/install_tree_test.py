@@ -78,7 +78,8 @@ class Receipt(TreeTest):
                 "name": component["name"], "version": published["version"], "license": published["license"],
                 "license_sha256": hashlib.sha256(licence.read_bytes()).hexdigest(),
                 "archive": published[PLATFORM]["relative_path"], "archive_sha256": published[PLATFORM]["sha256"],
-                "archive_size": int(published[PLATFORM]["size"])})
+                "archive_size": int(published[PLATFORM]["size"]),
+                "human_name": published["name"]})
 
     def test_lists_every_file_and_nothing_else(self):
         for self.RELEASE in ("12.8.1", "13.3.1"):

@@ -12,7 +12,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.mirror import MirrorTest, listing, wait_until
+from support.mirror import File, MirrorTest, listing, wait_until
 
 
 class RepairTest(MirrorTest):
@@ -72,7 +72,12 @@ class Repairs(RepairTest):
         self.assertEqual((self.toolkit("12.8.1") / "lib/libcudart_static.a").stat().st_ino, kept)
 
     def test_from_another_toolkit_where_that_has_the_same(self):
-        self.install("12.8.0")
+        tree = {"include/extra.h": File(b"extra")}
+        for release in ("12.8.0", "12.8.1"):
+            self.publish(release, "libextra", tree)
+        self.install("12.8.1", "--with", "libextra", "--force")
+        self.whole = self.tree()
+        self.install("12.8.0", "--with", "libextra")
         archives = [{entry["name"]: entry["archive_sha256"] for entry in self.receipt(name)["components"]}
                     for name in ("12.8.0", "12.8.1")]
         same = {name for name in archives[0] if archives[0][name] == archives[1].get(name)}

@@ -231,6 +231,7 @@ class Running(UninstallTest):
         self.done("uninstall", "12.8.1")
 
     def test_an_install_of_the_same_release_is_waited_for(self):
+        self.damage("12.8.1", "cuda_nvcc")
         server = self.serve("cuda_nvcc/*=stall:100@1")
         installing = self.start("install", "12.8.1", "--force")
         wait_until(lambda: any("cuda_nvcc" in request for request in server.requests), "the download")
