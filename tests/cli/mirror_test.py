@@ -4,6 +4,7 @@
 
 import hashlib
 import os
+import shutil
 import re
 import signal
 import sys
@@ -144,6 +145,48 @@ class Filling(MirroringTest):
             self.skipTest("the disk has room for all")
         self.fails(8, "mirror", self.copy, "12.8.1", says=("not enough space in", "needed: 60.0 GB", "free: "))
         self.assertEqual(self.files(), set())
+
+
+class Sources(MirroringTest):
+    def other(self, *without):
+        """A directory with the same release, less some components' archives."""
+        other = self.box.top / "other"
+        shutil.copytree(self.mirror, other, ignore=shutil.ignore_patterns(*without))
+        return other
+
+    def assert_filled(self, result):
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.done("mirror", "--verify", self.copy)
+        for component in ("cuda_nvcc", "cuda_cudart"):
+            self.assertEqual(self.copied(component).read_bytes(), self.archive("12.8.1", component).read_bytes())
+        self.assertEqual([path for path in self.copy.rglob("*") if path.suffix in (".part", ".copy")], [])
+
+    def test_a_server_that_lacks_an_archive_which_a_directory_has(self):
+        other = self.other()
+        server = self.serve("cuda_nvcc/*=404")
+        self.assert_filled(self.cudaenv("mirror", self.copy, "12.8.1", "--profile", "minimal", "--mirror", server.url,
+                                        "--mirror", other))
+
+    def test_a_server_that_breaks_off_before_a_directory(self):
+        other = self.other()
+        server = self.serve("cuda_nvcc/*=truncate:100")
+        self.assert_filled(self.cudaenv("mirror", self.copy, "12.8.1", "--profile", "minimal", "--mirror", server.url,
+                                        "--mirror", other))
+
+    def test_wrong_bytes_everywhere_come_to_an_end(self):
+        other = self.other()
+        archive = other / self.archive("12.8.1", "cuda_nvcc").relative_to(self.mirror)
+        archive.write_bytes(bytes(255 - byte for byte in archive.read_bytes()))
+        server = self.serve("cuda_nvcc/*=404")
+        self.fails(7, "mirror", self.copy, "12.8.1", "--profile", "minimal", "--mirror", server.url, "--mirror", other,
+                   says=("cuda_nvcc", "expected sha256"))
+        self.assertFalse(self.copied("cuda_nvcc").exists())
+
+    def test_what_a_killed_run_had_for_itself_goes(self):
+        archive = self.copied("cuda_nvcc")
+        for name in (f"{archive.name}.4711.part", f"{archive.name}.4711.copy"):
+            self.box.write(archive.parent / name, "x")
+        self.assert_filled(self.cudaenv("mirror", self.copy, "12.8.1", "--profile", "minimal"))
 
 
 class Again(MirroringTest):
