@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "core/registry_lookup.hpp"
 #include "core/version_text.hpp"
 #include "installer/progress.hpp"
@@ -91,6 +92,14 @@ class Planned {
   std::map<std::string, redist::Origin, std::less<>> m_origins;
 };
 
+// The new tree would be put into the place of that other toolkit, which nobody has locked.
+Error of_another(const store::Toolkit& toolkit, const core::Version& release) {
+  Error error{ErrorKind::integrity,
+              fmt::format("the receipt of {} is that of CUDA {}", base::escaped(toolkit.name), core::to_text(release))};
+  if (toolkit.release) error.hint = fmt::format("cudaenv install {} --force", toolkit.name);
+  return error;
+}
+
 }  // namespace
 
 Result<redist::InstallOutcome> rebuild(commands::App& app, const store::Toolkit& toolkit, Change change) {
@@ -105,6 +114,7 @@ Result<redist::InstallOutcome> rebuild(commands::App& app, const store::Toolkit&
     return fail(ErrorKind::not_installed, fmt::format("{} has been uninstalled meanwhile", toolkit.name),
                 fmt::format("cudaenv install {}", toolkit.name));
   if (!receipt) return fail(std::move(receipt).error());
+  if (core::to_text(receipt->release) != toolkit.name) return fail(of_another(toolkit, receipt->release));
   const bool is_repair = !change.bases.empty();
   Planned planned(*receipt, change, app.facts.registry());
 

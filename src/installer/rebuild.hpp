@@ -23,7 +23,7 @@ struct Change {
 // Makes the toolkit's tree anew beside it, and exchanges the two in one step:
 //
 // - waits for whoever works on the toolkit, and reads the receipt again: what another process has added meanwhile
-//   stays. ErrorKind::not_installed if the toolkit has gone;
+//   stays. ErrorKind::not_installed if the toolkit has gone, ErrorKind::integrity if the receipt is another toolkit's;
 // - links what stays, unread unless it is to be repaired: the toolkit itself, and every product that is neither removed
 //   nor added in another version. What cudaenv makes itself (links, version.json, .pc) is made anew, so that nothing of
 //   a product that went is left. What somebody has put into the tree is kept;

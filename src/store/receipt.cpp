@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "base/text.hpp"
 #include "core/selection_types.hpp"
 #include "core/version_text.hpp"
+#include "store/receipt_check.hpp"
 
 namespace cudaenv::store {
 namespace {
@@ -144,16 +146,13 @@ std::string to_json(const Receipt& receipt) {
                                      {"files", std::move(files)}});
 }
 
-Result<Receipt> read_receipt(const base::Path& toolkit) {
-  const base::Path path = toolkit / core::k_receipt_name;
-  CUDAENV_TRY(content, base::read_file(path));
-  if (!content) return fail(ErrorKind::not_found, fmt::format("{} has no receipt", base::escaped(toolkit.native())));
-  auto document = base::parse_json(*content);
+Result<Receipt> parse_receipt(std::string_view text, std::string_view name) {
+  auto document = base::parse_json(text);
   const Value* schema = document ? document->find("schema") : nullptr;
   const auto release = document ? core::parse_version(document->text("release")) : std::nullopt;
   if (!schema || !schema->as_integer() || *schema->as_integer() != k_schema || !release)
     return fail(ErrorKind::integrity,
-                fmt::format("{} is not a receipt that this cudaenv can read", base::escaped(path.native())));
+                fmt::format("{} is not a receipt that this cudaenv can read", base::escaped(name)));
   Receipt receipt;
   receipt.release = *release;
   receipt.platform = document->text("platform");
@@ -163,9 +162,22 @@ Result<Receipt> read_receipt(const base::Path& toolkit) {
   receipt.source = document->text("source");
   receipt.manifest_sha256 = document->text("manifest_sha256");
   receipt.installed = document->text("installed");
-  receipt.layout = static_cast<int>(size_in(*document, "layout"));
+  const std::uint64_t layout = size_in(*document, "layout");
+  if (std::in_range<int>(layout)) receipt.layout = static_cast<int>(layout);
   for_each(*document, "components", [&](const Value& value) { receipt.components.push_back(component_of(value)); });
   for_each(*document, "files", [&](const Value& value) { receipt.files.push_back(file_of(value)); });
+  if (const auto fault = fault_in(receipt))
+    return fail(ErrorKind::integrity, fmt::format("{} is not usable: {}", base::escaped(name), *fault));
+  return receipt;
+}
+
+Result<Receipt> read_receipt(const base::Path& toolkit) {
+  const base::Path path = toolkit / core::k_receipt_name;
+  CUDAENV_TRY(content, base::read_file(path));
+  if (!content) return fail(ErrorKind::not_found, fmt::format("{} has no receipt", base::escaped(toolkit.native())));
+  auto receipt = parse_receipt(*content, path.native());
+  const std::string name = toolkit.filename();
+  if (!receipt && core::parse_version(name)) receipt.error().hint = fmt::format("cudaenv install {} --force", name);
   return receipt;
 }
 

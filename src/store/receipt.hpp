@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
@@ -62,7 +63,12 @@ struct Receipt {
 
 std::string to_json(const Receipt& receipt);
 
-// ErrorKind::integrity, naming the file, if it is no receipt; ErrorKind::not_found if there is none.
+// ErrorKind::integrity, with `name` for the text, if it is no receipt, or one whose names would be paths to somewhere
+// else (receipt_check.hpp).
+[[nodiscard]] Result<Receipt> parse_receipt(std::string_view text, std::string_view name);
+
+// The same of a toolkit's file, with a way to get another if the toolkit is a release; ErrorKind::not_found if there is
+// none.
 [[nodiscard]] Result<Receipt> read_receipt(const base::Path& toolkit);
 
 }  // namespace cudaenv::store

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cudaenv repair`: what is damaged comes back, what is not stays, and what others have is not touched."""
 
+import json
 import os
 import shutil
 import signal
@@ -152,6 +153,88 @@ class Fails(RepairTest):
         self.interrupt(process, signal.SIGKILL)
         self.assertEqual(self.tree(), before)
         self.repaired()
+
+
+class Refuses(RepairTest):
+    """A receipt is a file like any other: one that names what is not the toolkit's own is not acted on."""
+
+    def write_receipt(self, change):
+        receipt = self.receipt("12.8.1")
+        change(receipt)
+        (self.toolkit("12.8.1") / "receipt.json").write_text(json.dumps(receipt))
+
+    def component(self, **changes):
+        return lambda receipt: receipt["components"][0].update(changes)
+
+    def file(self, path):
+        return lambda receipt: receipt["files"][0].update(path=path)
+
+    def link(self, path, target):
+        return lambda receipt: receipt["files"].insert(0, {"path": path, "target": target,
+                                                           "component": receipt["components"][0]["name"]})
+
+    def changes(self):
+        outside = self.box.home / "outside"
+        up = os.path.relpath(outside, self.toolkit("12.8.1"))
+        deep = "../" * 12 + str(outside)[1:]
+        return {
+            "component, going up": self.component(name=f"../../../{up}"),
+            "component, absolute": self.component(name=str(outside)),
+            "archive": self.component(archive=f"{deep}/file"),
+            "digest": self.component(archive_sha256=f"{deep}/file"),
+            "product's version": self.component(product="cudnn", product_version=f"{deep}/file"),
+            "library directory": self.component(product="cudnn", product_version="9.0.0", lib_directory=deep),
+            "platform": lambda receipt: receipt.update(platform=f"linux-{deep}"),
+            "file, going up": self.file(f"{up}/file"),
+            "file, absolute": self.file(str(outside / "file")),
+            "file, beyond a link": self.file("lib64/file"),
+            "the receipt itself": self.file("receipt.json"),
+            "mode": lambda receipt: next(file for file in receipt["files"] if "mode" in file).update(mode="4755"),
+            "link, going up": self.link("bin/away", f"../{up}"),
+            "link, absolute": self.link("bin/away", str(outside)),
+            "link, by way of a link": self.link("bin/away", f"../lib64/../{up}"),
+        }
+
+    def refused(self, *command):
+        with self.unchanged():
+            self.fails(7, *command, says=("12.8.1/receipt.json is not usable: ", "cudaenv install 12.8.1 --force"))
+
+    def test_names_that_lead_out_of_the_tree(self):
+        outside = self.box.home / "outside"
+        self.box.write(outside / "file", "precious")
+        self.box.write(outside / "deep/file", "precious")
+        self.damage("12.8.1", "cuda_nvcc")
+        whole = (self.toolkit("12.8.1") / "receipt.json").read_text()
+        for what, change in self.changes().items():
+            with self.subTest(what):
+                (self.toolkit("12.8.1") / "receipt.json").write_text(whole)
+                self.write_receipt(change)
+                self.refused("repair", "12.8.1")
+        self.refused("add", "cudnn", "--to", "12.8.1")
+        self.refused("remove", "cudnn", "--from", "12.8.1")
+
+    def test_installed_anew_nothing_is_taken_from_it(self):
+        outside = self.box.home / "outside"
+        self.box.write(outside / "file", "precious")
+        toolkit = self.toolkit("12.8.1")
+        for what, change in self.changes().items():
+            with self.subTest(what):
+                self.write_receipt(change)
+                self.box.write(toolkit / "mine", "x")
+                inode = (toolkit / "lib/libcudart_static.a").stat().st_ino
+                with self.unchanged(outside):
+                    self.done("install", "12.8.1", "--force")
+                self.assertEqual(self.tree(), self.whole)
+                self.assertNotEqual((toolkit / "lib/libcudart_static.a").stat().st_ino, inode)
+                self.done("verify", "12.8.1")
+
+    def test_a_receipt_of_another_release(self):
+        self.install("12.8.0")
+        self.write_receipt(lambda receipt: receipt.update(release="12.8.0"))
+        self.damage("12.8.1", "cuda_nvcc")
+        with self.unchanged():
+            self.fails(7, "repair", "12.8.1", says=("the receipt of 12.8.1 is that of CUDA 12.8.0",
+                                                    "cudaenv install 12.8.1 --force"))
 
 
 if __name__ == "__main__":
