@@ -67,6 +67,20 @@ Result<void> remove_at(int parent, const std::string& name, const Path& path) {
   return {};
 }
 
+// The kernel copies what it can, which may be nothing or share blocks; what is left goes through here.
+Result<void> copy_bytes(const Fd& from, const Fd& to, const Path& path) {
+  constexpr std::size_t k_at_once = std::size_t{1} << 30;
+  while (::copy_file_range(*from, nullptr, *to, nullptr, k_at_once, 0) > 0) continue;
+  std::string chunk(std::size_t{256} << 10, '\0');
+  while (true) {
+    const ssize_t got = ::read(*from, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(file_error("copy", path, errno));
+    if (got == 0) return {};
+    CUDAENV_CHECK(write_all(to, std::string_view(chunk.data(), static_cast<std::size_t>(got)), path));
+  }
+}
+
 // What the path stands for when all links at its end are followed, one that leads nowhere too.
 Result<Path> behind_links(const Path& path) {
   constexpr int k_most_links = 40;  // as many as the kernel follows
@@ -141,6 +155,31 @@ Result<void> write_all(const Fd& fd, std::string_view bytes, const Path& path) {
     bytes.remove_prefix(static_cast<std::size_t>(put));
   }
   return {};
+}
+
+Result<void> copy_file(const Path& from, int directory, const char* name) {
+  const Fd source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  struct stat info;
+  if (!source || ::fstat(*source, &info) != 0) return fail(file_error("copy", from, errno));
+  if (!S_ISREG(info.st_mode)) return fail(file_error("copy", from, EINVAL));
+  const Fd copy(::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!copy) return fail(file_error("copy", from, errno));
+  const auto undo = [&](Error error) {
+    ::unlinkat(directory, name, 0);
+    return fail(std::move(error));
+  };
+  if (auto copied = copy_bytes(source, copy, from); !copied) return undo(std::move(copied).error());
+  const timespec times[2] = {info.st_atim, info.st_mtim};
+  if (::fchmod(*copy, info.st_mode & 0777) != 0 || ::futimens(*copy, times) != 0)
+    return undo(file_error("copy", from, errno));
+  return {};
+}
+
+Result<void> link_or_copy(const Path& from, int directory, const char* name) {
+  if (::linkat(AT_FDCWD, from.c_str(), directory, name, 0) == 0) return {};
+  if (errno == EPERM || errno == EXDEV || errno == EOPNOTSUPP || errno == EMLINK)
+    return copy_file(from, directory, name);
+  return fail(file_error("link", from, errno));
 }
 
 Result<void> write_file(const Path& path, std::string_view content, mode_t mode, Durable durable) {

@@ -44,6 +44,14 @@ enum class Durable { yes, no };
 // Writes all of it or fails, whatever the number of calls it takes.
 [[nodiscard]] Result<void> write_all(const Fd& fd, std::string_view bytes, const Path& path);
 
+// Copies a regular file, permissions and times included, to `name` in an open directory (or AT_FDCWD), where nothing
+// is yet; nothing is left there after a failure.
+[[nodiscard]] Result<void> copy_file(const Path& from, int directory, const char* name);
+
+// Gives a file that second name. Where there can be none, it is copied: on another file system, on one without links,
+// of too many of them, of a file that the kernel lets only its owner link.
+[[nodiscard]] Result<void> link_or_copy(const Path& from, int directory, const char* name);
+
 // Creates the directory and those above it with mode 0755 whatever the umask; returns those that it created,
 // outermost first.
 [[nodiscard]] Result<std::vector<Path>> make_directories(const Path& path);

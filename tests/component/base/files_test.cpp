@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -281,6 +282,90 @@ TEST(FileError, offers_df_when_the_disk_is_full) {
   EXPECT_EQ(file_error("write", "/a/b", ENOSPC).hint, "df -h /a");
   EXPECT_EQ(file_error("write", "/a/b", EDQUOT).hint, "df -h /a");
   EXPECT_EQ(file_error("read", "/a/b", EACCES).hint, "");
+}
+
+// --- copy_file and link_or_copy ---
+
+timespec modified(const Path& path) {
+  struct stat info = {};
+  EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
+  return info.st_mtim;
+}
+
+void expect_copy(const Path& copy, const Path& of) {
+  EXPECT_NE(inode_of(copy), inode_of(of));
+  EXPECT_EQ(test::content_of(copy), test::content_of(of));
+  EXPECT_EQ(mode_of(copy), mode_of(of));
+  EXPECT_EQ(modified(copy).tv_sec, modified(of).tv_sec);
+  EXPECT_EQ(modified(copy).tv_nsec, modified(of).tv_nsec);
+}
+
+TEST_F(Files, copy_has_the_content_the_mode_and_the_times) {
+  const UmaskGuard umask(077);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{3'000'001}}) {
+    const Path from = m_scratch.file("from", std::string(size, 'x') + "end");
+    const timespec times[2] = {{1'000'000'000, 7}, {1'100'000'000, 5}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, from.c_str(), times, 0), 0);
+    ASSERT_EQ(::chmod(from.c_str(), 0555), 0);
+    const Fd directory(::open(m_scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const auto copied = copy_file(from, *directory, "to");
+    ASSERT_TRUE(copied) << copied.error().message;
+    expect_copy(m_scratch / "to", from);
+    ASSERT_TRUE(remove_tree(from) && remove_tree(m_scratch / "to"));
+  }
+}
+
+TEST_F(Files, copy_replaces_nothing_and_follows_no_link) {
+  const Path from = m_scratch.file("from", "new");
+  const Path there = m_scratch.file("there", "old");
+  ASSERT_TRUE(make_link("there", m_scratch / "link"));
+  ASSERT_TRUE(make_link("absent", m_scratch / "dangling"));
+  for (const char* taken : {"there", "link", "dangling"})
+    EXPECT_FALSE(copy_file(from, AT_FDCWD, (m_scratch / taken).c_str())) << taken;
+  EXPECT_EQ(test::content_of(there), "old");
+  EXPECT_FALSE(path_exists(m_scratch / "absent"));
+  for (const Path& no_file : {m_scratch / "link", m_scratch.directory("directory"), m_scratch / "absent"}) {
+    const auto copied = copy_file(no_file, AT_FDCWD, (m_scratch / "to").c_str());
+    ASSERT_FALSE(copied);
+    EXPECT_NE(copied.error().message.find(no_file.native()), std::string::npos);
+    EXPECT_EQ(entry_kind(m_scratch / "to"), EntryKind::absent);
+  }
+}
+
+TEST_F(Files, a_file_is_linked_where_it_can_be) {
+  const Path from = m_scratch.file("from", "x");
+  ASSERT_TRUE(link_or_copy(from, AT_FDCWD, (m_scratch / "to").c_str()));
+  EXPECT_EQ(inode_of(m_scratch / "to"), inode_of(from));
+  const auto again = link_or_copy(from, AT_FDCWD, (m_scratch / "to").c_str());
+  ASSERT_FALSE(again);
+  EXPECT_NE(again.error().message.find("cannot link"), std::string::npos);
+}
+
+TEST_F(Files, a_file_is_copied_to_another_file_system) {
+  std::string pattern = "/dev/shm/cudaenv-test-XXXXXX";
+  struct stat here = {};
+  struct stat there = {};
+  ASSERT_EQ(::stat(m_scratch.path().c_str(), &here), 0);
+  if (::stat("/dev/shm", &there) != 0 || here.st_dev == there.st_dev || !::mkdtemp(pattern.data()))
+    GTEST_SKIP() << "there is one file system only";
+  const Path from = m_scratch.file("from", "x");
+  ASSERT_EQ(::chmod(from.c_str(), 0750), 0);
+  const auto linked = link_or_copy(from, AT_FDCWD, (pattern + "/to").c_str());
+  EXPECT_TRUE(linked);
+  if (linked) expect_copy(pattern + "/to", from);
+  EXPECT_TRUE(remove_tree(pattern));
+}
+
+// The kernel may let only the owner give a file another name (fs.protected_hardlinks).
+TEST_F(Files, a_file_of_somebody_else_is_linked_or_copied) {
+  const Path from = m_scratch.file("from", "x");
+  const Path to = m_scratch.directory("to") / "copy";
+  ASSERT_EQ(::chmod(m_scratch.path().c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(from.c_str(), 0644), 0);
+  ASSERT_EQ(::chmod((m_scratch / "to").c_str(), 0777), 0);
+  EXPECT_TRUE(as_nobody([&] { return link_or_copy(from, AT_FDCWD, to.c_str()).has_value(); }));
+  EXPECT_EQ(test::content_of(to), "x");
+  EXPECT_EQ(mode_of(to), 0644u);
 }
 
 }  // namespace
