@@ -211,7 +211,7 @@ Result<redist::InstallOutcome> carry_out(const InstallOptions& options, App& app
                                          const std::string& manifest_sha256) {
   const std::string name = core::to_text(wanted.release);
   const core::ComponentPlan& plan = wanted.plan;
-  app.output.note(fmt::format("installing CUDA {} for {}: {} components, {} to fetch from {}", name, wanted.platform,
+  app.output.note(fmt::format("installing CUDA {} for {}: {} components, {} in archives, from {}", name, wanted.platform,
                               plan.components.size(), base::human_size(plan.download_size()),
                               sources.front().location.shown()));
   app.output.note(fmt::format("NVIDIA's licence applies to what is fetched: {}", installer::k_licence));

@@ -90,7 +90,7 @@ bool FileBank::is_intact(const base::Path& path, const store::ReceiptFile& file)
   return digest_of_file(*fd, m_keep_going) == file.sha256;
 }
 
-// A copy that shares its blocks where the file system can make one, else another name.
+// A copy that shares its blocks where the file system can make one, else another name, else a copy.
 bool FileBank::link(const base::Path& from, bool is_own, int directory, const char* name) const {
   if (m_can_clone) {
     const base::Fd source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -110,7 +110,10 @@ bool FileBank::link(const base::Path& from, bool is_own, int directory, const ch
   if (::lstat(from.c_str(), &info) != 0) return false;
   const bool is_safe = info.st_uid == ::geteuid() && (info.st_mode & 022) == 0;
   if (!is_own && !is_safe) return false;
-  return ::linkat(AT_FDCWD, from.c_str(), directory, name, 0) == 0;
+  if (::linkat(AT_FDCWD, from.c_str(), directory, name, 0) == 0) return true;
+  // Where there are no hard links, or none to what another user owns, what stays in a toolkit is copied.
+  const bool is_worth_a_copy = errno == EPERM || errno == EXDEV || errno == EOPNOTSUPP || errno == EMLINK;
+  return is_own && is_worth_a_copy && base::copy_file(from, directory, name).has_value();
 }
 
 bool FileBank::link_file(std::string_view sha256, std::uint64_t size, mode_t mode, int directory,
