@@ -105,7 +105,7 @@ TEST_F(ReceiptFileTest, cut_one_is_never_taken_for_whole) {
 TEST_F(ReceiptFileTest, strange_members_are_passed_over) {
   const auto receipt = read(
       R"({"schema": 1, "release": "12.8.1", "with": [1, "a"], 
-         "files": [7, {"path": "a", "size": -1, "mode": "rwx"}], "components": {}})");
+         "files": [{"path": "a", "size": -1, "mode": "rwx"}], "components": {}})");
   ASSERT_TRUE(receipt);
   EXPECT_EQ(receipt->with, std::vector<std::string>{"a"});
   ASSERT_EQ(receipt->files.size(), 1u);
@@ -119,6 +119,11 @@ TEST_F(ReceiptFileTest, directory_in_its_place_is_an_error_and_not_absence) {
   const auto receipt = read_receipt(m_scratch.path());
   ASSERT_FALSE(receipt);
   EXPECT_EQ(receipt.error().kind, ErrorKind::filesystem);
+}
+
+TEST_F(ReceiptFileTest, members_that_are_no_files_or_components_are_refused) {
+  for (const char* list : {R"("files": [7])", R"("files": [{}])", R"("components": ["a"])", R"("components": [{}])"})
+    EXPECT_FALSE(read(R"({"schema": 1, "release": "12.8.1", )" + std::string(list) + "}")) << list;
 }
 
 // --- Names that would lead somewhere else ---
