@@ -52,4 +52,11 @@ bool FileChoice::leaves_out(std::string_view path) const {
   return false;
 }
 
+std::vector<std::string> FileChoice::beyond(const FileChoice& other) const {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::size(k_groups); ++i)
+    if ((m_groups & ~other.m_groups) >> i & 1U) words.emplace_back(k_groups[i].word);
+  return words;
+}
+
 }  // namespace cudaenv::core

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cudaenv::core {
 
@@ -27,6 +28,8 @@ class FileChoice {
   bool leaves_out_any() const { return m_groups != 0; }
   // Whether whatever this leaves out is left out by the other one too.
   bool is_within(const FileChoice& other) const { return (m_groups & ~other.m_groups) == 0; }
+  // The words of the groups that this leaves out and the other one does not.
+  std::vector<std::string> beyond(const FileChoice& other) const;
   friend bool operator==(const FileChoice&, const FileChoice&) = default;
 
  private:

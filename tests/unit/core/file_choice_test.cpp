@@ -71,6 +71,16 @@ TEST(FileChoice, without_words_all_stays) {
   }
 }
 
+TEST(FileChoice, what_one_leaves_out_beyond_another) {
+  const FileChoice none(Words{"cuda_nvcc"});
+  const FileChoice one(Words{"static"});
+  const FileChoice both(Words{"static", "samples"});
+  EXPECT_EQ(both.beyond(none), (Words{"samples", "static"}));
+  EXPECT_EQ(both.beyond(one), Words{"samples"});
+  EXPECT_EQ(one.beyond(both), Words{});
+  EXPECT_EQ(none.beyond(none), Words{});
+}
+
 TEST(FileChoice, no_component_has_the_name_of_a_group) {
   for (const FileGroup& group : file_groups())
     EXPECT_EQ(find_component(registry::builtin(), group.word), nullptr) << group.word;
