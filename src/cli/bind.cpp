@@ -66,6 +66,7 @@ void bind(CLI::App& app, LockOptions& options) {
   list_option(app, "--platform", options.platforms, fmt::format("{}|all", k_platforms),
               "a kind of machine to lock for");
   bind_source(app, options);
+  list_option(app, "--add", options.add, "PRODUCT", "another product: cudnn, cutensor@2.3, ...");
   app.add_option("--output", options.output, "where to write; default: beside .cuda-version")->type_name("FILE");
   app.add_flag("--check", options.check, "write nothing; exit 1 if it is not up to date");
 }

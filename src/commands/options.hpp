@@ -50,6 +50,7 @@ struct LockOptions {
   std::string accept_manifest;
   std::string output;
   bool check = false;
+  std::vector<std::string> add;  // products
 };
 
 struct MirrorOptions {

@@ -50,8 +50,8 @@ constexpr std::string_view k_of_repair =
 constexpr std::string_view k_of_lock =
     "cuda.lock holds release, profile, platforms, and the digest of the manifest and of each archive.\n"
     "Commit it: `cudaenv install --locked` installs just that, bit for bit, or fails. Without SPEC it\n"
-    "stays at its release as long as .cuda-version allows that one; profile, components and platforms\n"
-    "it keeps until others are typed.\n";
+    "stays at its release as long as .cuda-version allows that one; profile, components, platforms and\n"
+    "products it keeps until others are typed. A new one takes the products of the installed toolkit.\n";
 
 constexpr std::string_view k_of_mirror =
     "The directory then serves as --mirror, as it is or behind any web server. A second run fetches\n"

@@ -246,7 +246,11 @@ class Differences {
 
 }  // namespace
 
+const LockedPlatform* LockedProduct::find(std::string_view platform) const { return find_named(platforms, platform); }
+
 const LockedPlatform* Lock::find(std::string_view platform) const { return find_named(platforms, platform); }
+
+const LockedProduct* Lock::find_product(std::string_view product) const { return find_named(products, product); }
 
 std::string Lock::platform_names() const {
   std::vector<std::string> names;

@@ -33,6 +33,8 @@ struct LockedProduct {
   std::string version;
   std::string manifest_sha256;
   std::vector<LockedPlatform> platforms;  // sorted by name
+
+  const LockedPlatform* find(std::string_view platform) const;
 };
 
 // What a project's toolkit is made of, bit for bit: the content of a cuda.lock.
@@ -44,6 +46,7 @@ struct Lock {
   std::vector<LockedProduct> products;    // sorted by name
 
   const LockedPlatform* find(std::string_view platform) const;
+  const LockedProduct* find_product(std::string_view product) const;
   std::string platform_names() const;  // with commas between
 };
 

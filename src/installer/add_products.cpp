@@ -40,8 +40,9 @@ std::string change_text(const PlannedProduct& product, const store::Receipt* rec
                      : fmt::format("{} {} -> {}", product.name, base::escaped(old), product.version);
 }
 
-// Where each product's licence can be read, or what it is called.
-std::string licences_of(const std::vector<PlannedProduct>& products) {
+}  // namespace
+
+std::vector<std::string> licences_of(const std::vector<PlannedProduct>& products) {
   std::vector<std::string> texts;
   for (const PlannedProduct& product : products) {
     for (const core::PlannedComponent& planned : product.components) {
@@ -52,10 +53,8 @@ std::string licences_of(const std::vector<PlannedProduct>& products) {
       if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
     }
   }
-  return base::join(texts, ", ");
+  return texts;
 }
-
-}  // namespace
 
 std::string added_text(const store::Receipt& receipt) {
   std::vector<std::string> texts;
@@ -122,7 +121,8 @@ Result<void> add_products(commands::App& app, const Changeable& into, std::vecto
   }
   const std::string texts = base::join(done, ", ");
   app.output.note(fmt::format("adding to CUDA {}: {}; {} to fetch", release, texts, base::human_size(size)));
-  app.output.note(fmt::format("NVIDIA's licence applies to what is fetched: {}", licences_of(products)));
+  app.output.note(
+      fmt::format("NVIDIA's licence applies to what is fetched: {}", base::join(licences_of(products), ", ")));
   Change change;
   change.add = std::move(products);
   change.command = command;

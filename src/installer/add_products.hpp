@@ -31,6 +31,9 @@ void print_products(commands::App& app, const std::vector<PlannedProduct>& produ
                                                              const std::vector<std::string>& typed,
                                                              const core::Registry& registry);
 
+// Where each product's licence can be read, or what it is called.
+std::vector<std::string> licences_of(const std::vector<PlannedProduct>& products);
+
 // "nothing was added" or "added to it: cudnn 9.14.0"
 std::string added_text(const store::Receipt& receipt);
 

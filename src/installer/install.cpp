@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -8,7 +10,6 @@
 #include "commands/gate.hpp"
 #include "commands/judged.hpp"
 #include "commands/run.hpp"
-#include "core/platform.hpp"
 #include "core/release_choice.hpp"
 #include "core/version_text.hpp"
 #include "installer/add_products.hpp"
@@ -19,14 +20,16 @@
 #include "installer/replaced.hpp"
 #include "installer/retyped.hpp"
 #include "installer/sources.hpp"
+#include "installer/wanted.hpp"
 #include "redist/installer.hpp"
 #include "redist/source.hpp"
-#include "store/machine.hpp"
 #include "store/receipt.hpp"
 #include "store/toolkits.hpp"
 
 namespace cudaenv::commands {
 namespace {
+
+using installer::Wanted;
 
 // What to install: the argument, or what the selection asks for; nothing if that is an adopted toolkit. A selection
 // that is satisfied asks for what satisfies it: `install` in a project does not update.
@@ -68,75 +71,6 @@ Result<ExitCode> list(const InstallOptions& options, App& app, std::vector<redis
   return ExitCode::done;
 }
 
-Result<core::ComponentChoice> choice_of(const InstallOptions& options, const core::Version& release) {
-  core::ComponentChoice choice{core::Profile::standard, options.with, options.without};
-  if (options.profile.empty()) return choice;
-  CUDAENV_TRY(profile, installer::typed_profile(options.profile, fmt::format("cudaenv install {} --profile minimal",
-                                                                             core::to_text(release))));
-  choice.profile = profile;
-  return choice;
-}
-
-// What is to be installed, in all detail.
-struct Wanted {
-  core::Version release;
-  std::string platform;
-  core::ComponentChoice choice;
-  core::ComponentPlan plan;  // views into the manifest
-};
-
-Result<Wanted> wanted_of(const InstallOptions& options, const App& app, const installer::Offer& offer) {
-  const core::Manifest& manifest = offer.manifest.manifest;
-  Wanted wanted{offer.release, options.platform, {}, {}};
-  if (options.platform.empty()) {
-    CUDAENV_TRY(own, core::platform_for(store::this_machine(app.environment), offer.release, manifest));
-    wanted.platform = own;
-  } else {
-    CUDAENV_CHECK(core::check_platform(options.platform, offer.release, manifest));
-  }
-  CUDAENV_TRY(choice, choice_of(options, offer.release));
-  CUDAENV_TRY(plan, core::plan_components(manifest, app.facts.registry(), offer.release, wanted.platform, choice));
-  wanted.choice = std::move(choice);
-  wanted.plan = std::move(plan);
-  return wanted;
-}
-
-// An error unless what is installed has all that was asked for.
-Result<void> check_installed(const InstallOptions& options, const store::Receipt& receipt, const Wanted& wanted) {
-  const std::string name = core::to_text(wanted.release);
-  const std::string hint = retyped(options, name) + " --force";
-  if (!options.platform.empty() && receipt.platform != wanted.platform)
-    return fail(ErrorKind::usage, fmt::format("CUDA {} is installed for {}", name, base::escaped(receipt.platform)),
-                hint);
-  if (options.profile.empty() && options.with.empty() && options.without.empty()) return {};
-  std::vector<std::string> missing;
-  for (const core::PlannedComponent& planned : wanted.plan.components)
-    if (!receipt.has_component(planned.component->name)) missing.push_back(planned.component->name);
-  if (missing.empty()) return {};
-  return fail(ErrorKind::usage, fmt::format("CUDA {} is installed without {}", name, base::join(missing, ", ")), hint);
-}
-
-bool asks_for_more_than_a_release(const InstallOptions& options) {
-  return !options.profile.empty() || !options.with.empty() || !options.without.empty() || !options.platform.empty();
-}
-
-// To install a toolkit anew is to install what it is made of, unless something else is asked for.
-Result<InstallOptions> completed(const InstallOptions& options, const App& app, const core::Version& release) {
-  InstallOptions completed = options;
-  const base::Path toolkit = app.roots.own.toolkit(core::to_text(release));
-  if (!options.force || !base::path_exists(toolkit / core::k_receipt_name)) return completed;
-  const auto receipt = store::read_receipt(toolkit);
-  if (!receipt) return completed;  // a broken one is a reason to install anew
-  CUDAENV_TRY(added, installer::with_those_of(*receipt, options.add, app.facts.registry()));
-  completed.add = std::move(added);
-  if (asks_for_more_than_a_release(options)) return completed;
-  completed.profile = receipt->profile;
-  completed.with = receipt->with;
-  completed.without = receipt->without;
-  completed.platform = receipt->platform;
-  return completed;
-}
-
 void tell_installed(App& app, const std::string& name, bool is_shared) {
   app.output.note(fmt::format("CUDA {} is installed already{}", name, is_shared ? " in the shared root" : ""));
 }
@@ -163,10 +97,10 @@ Result<bool> is_done_already(const InstallOptions& options, App& app, const core
     return true;
   }
   if (options.force) return false;
-  if (!locked && asks_for_more_than_a_release(options)) {
+  if (!locked && installer::asks_for_more_than_a_release(options)) {
     if (!wanted) return false;
     CUDAENV_TRY(receipt, store::read_receipt(toolkit->directory));
-    CUDAENV_CHECK(check_installed(options, receipt, *wanted));
+    CUDAENV_CHECK(installer::check_installed(options, receipt, *wanted));
   }
   tell_installed(app, name, toolkit->is_shared);
   // An install that was killed at its end may not have got to them.
@@ -192,36 +126,50 @@ Result<void> print_plan(App& app, const Wanted& wanted, const std::string& base)
   const auto is_kept = [&](const std::string& digest) { return base::path_exists(root.cached_archives() / digest); };
   CUDAENV_TRY(free, base::free_space(root.versions()));
   app.output.data(fmt::format("CUDA {} for {} from {}\n", core::to_text(wanted.release), wanted.platform, base));
-  app.output.data(installer::plan_text(installer::summarize(wanted.plan, wanted.choice.without, receipts, is_kept),
+  for (const installer::PlannedProduct& product : wanted.products)
+    app.output.data(
+        fmt::format("{} {} from {}\n", product.name, product.version, product.sources.front().location.shown()));
+  app.output.data(installer::plan_text(installer::summarize(wanted.whole(), wanted.choice.without, receipts, is_kept),
                                        root.versions(), free));
   return {};
 }
 
 // What, how much, how long, how much of it was here.
-std::string installed_text(const std::string& name, const redist::InstallOutcome& outcome, double seconds) {
-  std::string text = fmt::format("installed CUDA {}: {} in {} files, {:.1f} s", name,
+std::string installed_text(const Wanted& wanted, const redist::InstallOutcome& outcome, double seconds) {
+  std::string text = fmt::format("installed {}: {} in {} files, {:.1f} s", wanted.shown(),
                                  base::human_size(outcome.installed_size), outcome.file_count, seconds);
   text += fmt::format("; {} fetched", base::human_size(outcome.fetched));
   if (outcome.shared_size > 0) text += fmt::format(", {} shared", base::human_size(outcome.shared_size));
   return text;
 }
 
+void tell_plan(App& app, const Wanted& wanted, const core::ComponentPlan& plan, const std::string& base) {
+  app.output.note(fmt::format("installing {} for {}: {} components, {} in archives, from {}", wanted.shown(),
+                              wanted.platform, plan.components.size(), base::human_size(plan.download_size()), base));
+  std::vector<std::string> licences = installer::licences_of(wanted.products);
+  licences.insert(licences.begin(), std::string(installer::k_licence));
+  app.output.note(fmt::format("NVIDIA's licence applies to what is fetched: {}", base::join(licences, ", ")));
+}
+
+// The toolkit with its products, in one plan and one commit: nobody who is stopped has the one without the others.
 Result<redist::InstallOutcome> carry_out(const InstallOptions& options, App& app, const store::Settings& settings,
-                                         const Wanted& wanted, std::vector<redist::Source> sources,
+                                         Wanted& wanted, std::vector<redist::Source> sources,
                                          const std::string& manifest_sha256) {
   const std::string name = core::to_text(wanted.release);
-  const core::ComponentPlan& plan = wanted.plan;
-  app.output.note(fmt::format("installing CUDA {} for {}: {} components, {} in archives, from {}", name, wanted.platform,
-                              plan.components.size(), base::human_size(plan.download_size()),
-                              sources.front().location.shown()));
-  app.output.note(fmt::format("NVIDIA's licence applies to what is fetched: {}", installer::k_licence));
+  const std::string base = sources.front().location.shown();
+  const core::ComponentPlan plan = wanted.whole();
+  tell_plan(app, wanted, plan, base);
   const auto start = std::chrono::steady_clock::now();
   redist::InstallRequest request;
   request.release = wanted.release;
   request.platform = wanted.platform;
   request.choice = wanted.choice;
-  const std::string base = sources.front().location.shown();
   request.origins.emplace("", redist::Origin{std::move(sources), name, manifest_sha256, base});
+  for (installer::PlannedProduct& product : wanted.products) {
+    const std::string shown = product.sources.front().location.shown();
+    request.origins.emplace(
+        product.name, redist::Origin{std::move(product.sources), product.version, product.manifest_sha256, shown});
+  }
   request.replace = options.force;
   request.jobs = options.jobs.value_or(static_cast<unsigned>(settings.number("install.jobs")));
   request.keeps_archives = settings.is_on("install.keep_archives");
@@ -232,78 +180,92 @@ Result<redist::InstallOutcome> carry_out(const InstallOptions& options, App& app
     return fail(std::move(outcome).error().during("nothing was installed"));
   if (outcome && !outcome->found) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    app.output.note(installed_text(name, *outcome, taken.count()));
+    app.output.note(installed_text(wanted, *outcome, taken.count()));
   }
   return outcome;
 }
 
-// Puts products into a toolkit that is installed by now: those that were planned before it was, or else all that it
-// lacks.
-Result<void> add_to_installed(App& app, const std::string& name, const std::string& command,
-                              std::optional<std::vector<installer::PlannedProduct>> planned,
-                              const std::vector<installer::WantedProduct>& products,
-                              const std::vector<redist::Source>& sources, installer::ProductTarget target) {
-  if (products.empty()) return {};
+// Where products come from and what they are to fit.
+struct ProductPlace {
+  std::vector<redist::Source> bases;
+  installer::ProductTarget target;
+};
+
+// Puts what was typed of products, and is not there, into a toolkit that is installed. A lock has been compared with
+// it.
+Result<void> add_to_installed(App& app, const InstallOptions& options, ProductPlace& place) {
+  if (options.locked || options.add.empty()) return {};
+  const std::string name = core::to_text(place.target.release);
+  const std::string command = retyped(options, name);
+  CUDAENV_TRY(products, installer::wanted_products(options.add, app.facts.registry(), place.target.release));
   CUDAENV_TRY(into, installer::changeable_toolkit(app, name, command));
-  if (!planned) {
-    target.platform = into.receipt.platform;
-    CUDAENV_TRY(missing, installer::missing_products(app, products, &into.receipt, sources, target));
-    planned = std::move(missing);
+  place.target.platform = into.receipt.platform;
+  CUDAENV_TRY(missing, installer::missing_products(app, products, &into.receipt, place.bases, place.target));
+  return missing.empty() ? Result<void>() : installer::add_products(app, into, std::move(missing), command);
+}
+
+// The products that come with a toolkit: those of the lock as they are locked, the others as they were typed.
+Result<std::vector<installer::PlannedProduct>> plan_products(App& app, const InstallOptions& options,
+                                                             const std::optional<installer::Locked>& locked,
+                                                             const ProductPlace& place) {
+  const core::Registry& registry = app.facts.registry();
+  CUDAENV_TRY(products, installer::wanted_products(options.add, registry, place.target.release));
+  std::vector<installer::PlannedProduct> planned;
+  if (locked) {
+    CUDAENV_TRY(those, locked->plan_products(place.bases, place.target, registry, app.output));
+    planned = std::move(those);
+    std::erase_if(products, [&](const auto& product) { return locked->has_product(product.row->name); });
   }
-  return planned->empty() ? Result<void>() : installer::add_products(app, into, std::move(*planned), command);
+  CUDAENV_TRY(others, installer::missing_products(app, products, nullptr, place.bases, place.target));
+  std::move(others.begin(), others.end(), std::back_inserter(planned));
+  return planned;
 }
 
-// Plans the products that come with a toolkit which is not installed yet; of a dry run, shows them.
-Result<std::vector<installer::PlannedProduct>> plan_added(App& app, const InstallOptions& options,
-                                                          const std::vector<installer::WantedProduct>& products,
-                                                          const std::vector<redist::Source>& sources,
-                                                          const installer::ProductTarget& target) {
-  CUDAENV_TRY(planned, installer::missing_products(app, products, nullptr, sources, target));
-  if (options.dry_run) installer::print_products(app, planned, nullptr);
-  return std::move(planned);
-}
-
-Result<void> finish(App& app, redist::InstallOutcome& outcome, const InstallOptions& options, const Wanted& wanted,
-                    const std::optional<installer::Locked>& locked) {
+Result<void> finish(App& app, const redist::InstallOutcome& outcome, const InstallOptions& options,
+                    const Wanted& wanted, const std::optional<installer::Locked>& locked, ProductPlace& place) {
   const std::string name = core::to_text(wanted.release);
   if (outcome.found) {
     CUDAENV_CHECK(locked ? locked->check(*outcome.found, app.facts.registry())
-                         : check_installed(options, *outcome.found, wanted));
+                         : installer::check_installed(options, *outcome.found, wanted));
     tell_installed(app, name, false);
   }
   if (auto refreshed = refresh_shims(app); !refreshed)
     return fail(stale_shims(std::move(refreshed).error()).during(fmt::format("CUDA {} itself is installed", name)));
-  return {};
+  return outcome.found ? add_to_installed(app, options, place) : Result<void>();
+}
+
+Result<installer::Offer> offer_of(const InstallOptions& options, App& app, std::vector<redist::Source>& sources,
+                                  const core::Spec& spec, const std::optional<installer::Locked>& locked) {
+  const redist::AcceptedManifest accepted = installer::accepted_manifest(options.accept_manifest, app);
+  if (locked) return locked->offer(sources, accepted, app.facts.registry(), app.output);
+  const core::MachineFacts* machine = nullptr;
+  if (spec.kind == core::SpecKind::automatic && options.platform.empty()) {
+    CUDAENV_TRY(facts, app.machine.facts(Asking::anew));
+    machine = facts;
+  }
+  return installer::first_offer(sources, spec, accepted, app.facts.registry(), machine, app.output);
 }
 
 Result<ExitCode> install(const InstallOptions& typed_options, App& app, const store::Settings& settings,
                          std::vector<redist::Source> sources, const core::Spec& spec, std::string_view typed,
                          const std::optional<installer::Locked>& locked) {
-  const core::MachineFacts* machine = nullptr;
-  if (spec.kind == core::SpecKind::automatic && typed_options.platform.empty()) {
-    CUDAENV_TRY(facts, app.machine.facts(Asking::anew));
-    machine = facts;
-  }
-  const redist::AcceptedManifest accepted = installer::accepted_manifest(typed_options.accept_manifest, app);
-  const core::Registry& registry = app.facts.registry();
-  const std::vector<redist::Source> bases = redist::opened_again(sources);  // of products, whichever has the toolkit
-  CUDAENV_TRY(offer, locked ? locked->offer(sources, accepted, registry, app.output)
-                            : installer::first_offer(sources, spec, accepted, registry, machine, app.output));
+  ProductPlace place{redist::opened_again(sources), {}};  // whichever of the bases has the toolkit
+  CUDAENV_TRY(offer, offer_of(typed_options, app, sources, spec, locked));
   if (!offer.manifest.warning.empty()) app.output.warning(offer.manifest.warning);
-  CUDAENV_TRY(options, completed(typed_options, app, offer.release));
-  CUDAENV_TRY(wanted, wanted_of(options, app, offer));
+  CUDAENV_TRY(options, installer::completed(typed_options, app, offer.release));
+  CUDAENV_TRY(wanted, installer::wanted_of(options, app, offer));
   if (locked) CUDAENV_CHECK(locked->check(wanted.plan));
   const std::string name = core::to_text(wanted.release);
-  CUDAENV_TRY(products, installer::wanted_products(options.add, registry, wanted.release));
-  const installer::ProductTarget target{wanted.release, wanted.platform, accepted, "cudaenv install " + name};
-  const std::string command = retyped(options, name);
-  if (options.dry_run) CUDAENV_CHECK(print_plan(app, wanted, sources.front().location.shown()));
-  CUDAENV_TRY(done, options.dry_run ? true : is_done_already(options, app, wanted.release, &wanted, locked));
-  if (done && !options.dry_run) {
-    CUDAENV_CHECK(add_to_installed(app, name, command, std::nullopt, products, bases, target));
+  place.target = {wanted.release, wanted.platform, installer::accepted_manifest(options.accept_manifest, app),
+                  "cudaenv install " + name};
+  CUDAENV_TRY(done, options.dry_run ? false : is_done_already(options, app, wanted.release, &wanted, locked));
+  if (done) {
+    CUDAENV_CHECK(add_to_installed(app, options, place));
     return ExitCode::done;
   }
-  CUDAENV_TRY(planned, plan_added(app, options, products, bases, target));
+  CUDAENV_TRY(products, plan_products(app, options, locked, place));
+  wanted.products = std::move(products);
+  if (options.dry_run) CUDAENV_CHECK(print_plan(app, wanted, sources.front().location.shown()));
   installer::tell_left_out(app.output, wanted.plan, wanted.choice.profile, "installed");
   std::string forcing;
   if (options.platform.empty()) {
@@ -313,8 +275,7 @@ Result<ExitCode> install(const InstallOptions& typed_options, App& app, const st
   if (options.dry_run) return ExitCode::done;
 
   CUDAENV_TRY(outcome, carry_out(options, app, settings, wanted, std::move(sources), offer.manifest.sha256));
-  CUDAENV_CHECK(finish(app, outcome, options, wanted, locked));
-  CUDAENV_CHECK(add_to_installed(app, name, command, std::move(planned), products, bases, target));
+  CUDAENV_CHECK(finish(app, outcome, options, wanted, locked, place));
   app.output.note(fmt::format("to use it here: cudaenv local {}{}",
                               options.spec && typed != "latest" && typed != "auto" ? typed : name, forcing));
   if (outcome.replaced) installer::remove_replaced(std::move(*outcome.replaced), name, app.output);
@@ -332,7 +293,7 @@ Result<ExitCode> install_or_list(const InstallOptions& typed, App& app, std::str
   }
   CUDAENV_TRY(wanted, wanted_spec(options, app, text));
   if (!wanted) return ExitCode::done;
-  if (wanted->given == 3 && !options.dry_run && options.add.empty()) {
+  if (wanted->given == 3 && !options.dry_run && (options.add.empty() || locked)) {
     CUDAENV_TRY(done, is_done_already(options, app, wanted->version, nullptr, locked));  // no need to ask the network
     if (done) return ExitCode::done;
   }

@@ -11,12 +11,15 @@
 #include "core/lock.hpp"
 #include "core/platform.hpp"
 #include "core/version_text.hpp"
+#include "installer/add_products.hpp"
 #include "installer/chosen.hpp"
 #include "installer/locked.hpp"
+#include "installer/locked_products.hpp"
 #include "installer/retold.hpp"
 #include "installer/sources.hpp"
 #include "shell/quote.hpp"
 #include "store/selected.hpp"
+#include "store/toolkits.hpp"
 
 namespace cudaenv::commands {
 namespace {
@@ -94,29 +97,67 @@ std::vector<std::string> platforms_of(const LockOptions& options, const Target& 
   return platforms;
 }
 
+// What was typed, or what the lock has; of a lock that is new, what was added to the installed toolkit. One that is
+// there follows no toolkit, so that it says the same on every machine; what it lacks of this one's is told.
+Result<std::vector<std::string>> products_of(const LockOptions& options, const Target& target,
+                                             const core::Version& release, App& app) {
+  if (!options.add.empty()) return options.add;
+  std::vector<std::string> locked;
+  if (target.before) locked = installer::product_specs(*target.before);
+  const std::string name = core::to_text(release);
+  CUDAENV_TRY(toolkit, store::find_toolkit(app.roots, name));
+  if (!toolkit || toolkit->adopted_from) return locked;
+  const auto receipt = store::read_receipt(toolkit->directory);
+  if (!receipt) {
+    app.output.warning(fmt::format("{}; so nobody knows what was added to it", receipt.error().message));
+    return locked;
+  }
+  CUDAENV_TRY(all, installer::with_those_of(*receipt, locked, app.facts.registry()));
+  if (!target.before || all.size() == locked.size()) return all;
+  std::string command = "cudaenv lock";
+  for (const std::string& product : all) command += " --add " + base::escaped(shell::word(product));
+  app.output.note(fmt::format("not all that was added to CUDA {} is locked: `{}` locks it", name, command));
+  return locked;
+}
+
 Result<core::Lock> make_lock(const LockOptions& options, const Target& target, const core::Spec& spec, App& app) {
   CUDAENV_TRY(settings, store::load_settings(app.roots, app.environment, std::nullopt));
   for (const std::string& warning : settings.warnings()) app.output.warning(warning);
   CUDAENV_TRY(choice, choice_of(options, target));
   CUDAENV_TRY(sources, installer::open_sources(options.mirrors, settings, app));
-  CUDAENV_TRY(offer,
-              installer::chosen_offer(sources, spec, installer::accepted_manifest(options.accept_manifest, app), app));
+  const std::vector<redist::Source> bases = redist::opened_again(sources);  // of products, whichever has the toolkit
+  const redist::AcceptedManifest accepted = installer::accepted_manifest(options.accept_manifest, app);
+  CUDAENV_TRY(offer, installer::chosen_offer(sources, spec, accepted, app));
   CUDAENV_TRY(plans, installer::plan_platforms(offer, choice, platforms_of(options, target), app));
   core::Lock lock{offer.release, std::move(choice), offer.manifest.sha256, {}, {}};
-  for (const installer::PlatformPlan& planned : plans)
+  std::vector<std::string> platforms;
+  for (const installer::PlatformPlan& planned : plans) {
     lock.platforms.push_back(core::locked_platform(planned.platform, planned.plan));
+    platforms.push_back(planned.platform);
+  }
+  CUDAENV_TRY(typed, products_of(options, target, offer.release, app));
+  const installer::ProductTarget fit{offer.release, "", accepted, "cudaenv install " + core::to_text(offer.release)};
+  CUDAENV_TRY(products, installer::products_to_lock(typed, platforms, bases, fit, app.facts.registry(), app.output));
+  lock.products = std::move(products);
   installer::tell_left_out(app.output, plans.front().plan, lock.choice.profile, "locked");
   return lock;
 }
 
 std::string summary(const core::Lock& lock) {
   std::string text =
-      fmt::format("CUDA {}, profile {}:", core::to_text(lock.release), core::to_text(lock.choice.profile));
+      fmt::format("CUDA {}, profile {}", core::to_text(lock.release), core::to_text(lock.choice.profile));
+  for (const core::LockedProduct& product : lock.products)
+    text += fmt::format(", {} {}", product.name, product.version);
+  text += ":";
   for (const core::LockedPlatform& platform : lock.platforms) {
+    std::vector<core::LockedArchive> archives = platform.archives;
+    for (const core::LockedProduct& product : lock.products)
+      if (const core::LockedPlatform* more = product.find(platform.name))
+        archives.insert(archives.end(), more->archives.begin(), more->archives.end());
     std::uint64_t bytes = 0;
-    for (const core::LockedArchive& locked : platform.archives) bytes += locked.archive.size;
-    text += fmt::format("{} {} archives for {} ({})", &platform == &lock.platforms.front() ? "" : ",",
-                        platform.archives.size(), platform.name, base::human_size(bytes));
+    for (const core::LockedArchive& locked : archives) bytes += locked.archive.size;
+    text += fmt::format("{} {} archives for {} ({})", &platform == &lock.platforms.front() ? "" : ",", archives.size(),
+                        platform.name, base::human_size(bytes));
   }
   return text;
 }
@@ -151,7 +192,7 @@ Result<ExitCode> lock_or_check(const LockOptions& options, App& app) {
   CUDAENV_CHECK(check_link(target.path));
   CUDAENV_TRY(before, installer::read_lock(target.path));
   target.before = std::move(before);
-  if (target.before) CUDAENV_CHECK(installer::check_no_products(target.path, *target.before));
+  if (target.before) CUDAENV_CHECK(installer::check_products(target.path, *target.before, app.facts.registry()));
   CUDAENV_TRY(text, wanted_text(options, chosen, target));
   CUDAENV_TRY(spec, parse_typed_spec(text));
   CUDAENV_TRY(lock, make_lock(options, target, spec, app));
@@ -169,6 +210,22 @@ Result<ExitCode> lock_or_check(const LockOptions& options, App& app) {
   return ExitCode::done;
 }
 
+// What is to be typed of a product here, from what would be typed for another command; nothing if it is of none.
+std::optional<std::string> hint_of_product(const std::string& hint, const std::string& spec) {
+  constexpr std::string_view k_add = "cudaenv add ";
+  constexpr std::string_view k_install = "cudaenv install ";
+  if (hint.starts_with(k_add)) {
+    const std::string product = hint.substr(k_add.size(), hint.find(' ', k_add.size()) - k_add.size());
+    return fmt::format("cudaenv lock{} --add {}", spec, product);
+  }
+  if (!hint.starts_with(k_install)) return std::nullopt;
+  if (hint.find(" --add ") != std::string::npos) return fmt::format("cudaenv lock {}", hint.substr(k_install.size()));
+  const std::size_t with = hint.find(" --with ");  // a component of the toolkit that was taken for a product
+  const std::size_t end = hint.rfind(" --force");
+  if (with == std::string::npos || end == std::string::npos) return std::nullopt;
+  return fmt::format("cudaenv lock{}{}", spec, hint.substr(with, end - with));
+}
+
 }  // namespace
 
 Result<ExitCode> run(const LockOptions& options, App& app) {
@@ -176,6 +233,10 @@ Result<ExitCode> run(const LockOptions& options, App& app) {
   auto done = lock_or_check(options, app);
   if (done) return done;
   const std::string spec = options.spec ? " " + base::escaped(shell::word(*options.spec)) : "";
+  if (auto hint = hint_of_product(done.error().hint, spec)) {
+    done.error().hint = std::move(*hint);
+    return done;
+  }
   return fail(installer::retold(std::move(done).error(), "cudaenv lock", spec, options));
 }
 

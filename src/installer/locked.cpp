@@ -11,6 +11,7 @@
 #include "core/platform.hpp"
 #include "core/registry_lookup.hpp"
 #include "core/version_text.hpp"
+#include "installer/locked_products.hpp"
 #include "installer/retyped.hpp"
 #include "shell/quote.hpp"
 #include "store/machine.hpp"
@@ -49,6 +50,25 @@ Result<void> check_names(std::string_view lock, std::string_view option, const s
   return {};
 }
 
+// An error if one of the products that were typed is not locked, or in another version.
+Result<void> check_added(const std::vector<std::string>& typed, std::string_view path, const core::Lock& lock,
+                         const core::Registry& registry) {
+  CUDAENV_TRY(wanted, wanted_products(typed, registry, lock.release));
+  for (const WantedProduct& product : wanted) {
+    const std::string text = core::to_text(product.spec);
+    const std::string hint = "cudaenv lock --add " + text;
+    const core::LockedProduct* locked = lock.find_product(product.row->name);
+    if (!locked) return contradiction(path, "no product of that name", text, hint);
+    const auto version = core::parse_dotted_version(locked->version).value_or(core::DottedVersion{});
+    const auto& archives = locked->platforms.front().archives;
+    const bool is_meant = std::any_of(archives.begin(), archives.end(), [&](const core::LockedArchive& archive) {
+      return product.spec.matches(version, core::parse_dotted_version(archive.version).value_or(core::DottedVersion{}));
+    });
+    if (!is_meant) return contradiction(path, fmt::format("{} {}", locked->name, locked->version), text, hint);
+  }
+  return {};
+}
+
 Result<void> check_typed(const commands::InstallOptions& typed, std::string_view path, const core::Lock& lock) {
   if (typed.list) return fail(ErrorKind::usage, "--list and --locked do not go together", "cudaenv install --list");
   if (typed.spec) {
@@ -79,13 +99,31 @@ std::vector<std::string> filters_of(const std::vector<std::string>& without, con
   return filters;
 }
 
-std::vector<core::LockedArchive> archives_of(const store::Receipt& receipt) {
+// Of a product; of the toolkit itself if that is empty.
+std::vector<core::LockedArchive> archives_of(const store::Receipt& receipt, std::string_view product) {
   std::vector<core::LockedArchive> archives;
   for (const store::ReceiptComponent& component : receipt.components)
-    archives.push_back(
-        {component.name, component.version, {component.archive, component.archive_sha256, component.archive_size}});
+    if (component.product == product)
+      archives.push_back(
+          {component.name, component.version, {component.archive, component.archive_sha256, component.archive_size}});
   std::sort(archives.begin(), archives.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return archives;
+}
+
+// Why nothing of the lock can be installed for the platform; nothing if it can.
+Result<void> check_platform(const base::Path& path, const core::Lock& lock, const std::string& platform) {
+  std::string hint = "cudaenv lock";
+  for (const core::LockedPlatform& locked : lock.platforms)
+    if (locked.name != platform) hint += " --platform " + locked.name;
+  hint += " --platform " + base::escaped(platform);
+  if (!lock.find(platform))
+    return fail(ErrorKind::not_found, fmt::format("{} has nothing for {}", shown_path(path), base::escaped(platform)),
+                hint, {"it is for " + lock.platform_names()});
+  for (const core::LockedProduct& product : lock.products)
+    if (!product.find(platform))
+      return fail(ErrorKind::not_found,
+                  fmt::format("{} has no {} for {}", shown_path(path), product.name, base::escaped(platform)), hint);
+  return {};
 }
 
 bool may_be_right_elsewhere(const Error& error) {
@@ -122,12 +160,6 @@ Result<void> check_version_file(const base::Path& lock_path, const core::Version
               "cudaenv lock", {chosen.origin_text(), "`cudaenv lock` locks what is asked for"});
 }
 
-Result<void> check_no_products(const base::Path& lock_path, const core::Lock& lock) {
-  if (lock.products.empty()) return {};
-  return fail(ErrorKind::config, fmt::format("{} has {} {}, which this cudaenv cannot install", shown_path(lock_path),
-                                             lock.products.front().name, base::escaped(lock.products.front().version)));
-}
-
 Result<std::optional<Locked>> Locked::find(const commands::InstallOptions& typed, commands::App& app) {
   if (!typed.locked) return std::nullopt;
   CUDAENV_TRY(here, base::working_directory(app.environment));
@@ -138,22 +170,19 @@ Result<std::optional<Locked>> Locked::find(const commands::InstallOptions& typed
   auto& [path, lock] = *found;
   CUDAENV_CHECK(check_typed(typed, shown_path(path), lock));
   CUDAENV_CHECK(check_version_file(path, lock.release, app.roots));
-  CUDAENV_CHECK(check_no_products(path, lock));
+  CUDAENV_CHECK(check_products(path, lock, app.facts.registry()));
+  CUDAENV_CHECK(check_added(typed.add, shown_path(path), lock, app.facts.registry()));
 
   std::string platform = typed.platform;
   if (platform.empty()) platform = core::platform_name(store::this_machine(app.environment), lock.release);
-  if (!lock.find(platform)) {
-    std::string hint = "cudaenv lock";
-    for (const core::LockedPlatform& locked : lock.platforms) hint += " --platform " + locked.name;
-    return fail(ErrorKind::not_found, fmt::format("{} has nothing for {}", shown_path(path), base::escaped(platform)),
-                hint + " --platform " + base::escaped(platform), {"it is for " + lock.platform_names()});
-  }
+  CUDAENV_CHECK(check_platform(path, lock, platform));
 
   commands::InstallOptions options = typed;
   options.spec = core::to_text(lock.release);
   options.profile = core::to_text(lock.choice.profile);
   options.with = lock.choice.with;
   options.without = lock.choice.without;
+  options.add = product_specs(lock);
   return Locked(std::move(path), std::move(lock), std::move(platform), std::move(options));
 }
 
@@ -161,21 +190,12 @@ std::string Locked::shown() const { return shown_path(m_path); }
 
 Result<redist::FetchedManifest> Locked::fetch(const redist::Source& source, const redist::AcceptedManifest& accepted,
                                               const core::Registry& registry) const {
-  auto manifest = redist::fetch_manifest(source, m_lock.release, registry, {"any"});
-  if (manifest && manifest->sha256 != m_lock.manifest_sha256)
-    manifest = redist::fetch_manifest(source, m_lock.release, registry, {"any"});  // a stale copy on the way
-  if (!manifest) return manifest;
-  if (manifest->sha256 != m_lock.manifest_sha256)
-    return fail(
-        ErrorKind::integrity,
-        fmt::format("the manifest of CUDA {} from {} is not the one of {}", core::to_text(m_lock.release),
-                    source.location.shown(), shown()),
-        "cudaenv lock --check",
-        {fmt::format("locked sha256 {}", m_lock.manifest_sha256), fmt::format("found  sha256 {}", manifest->sha256)});
-  // It is what the lock says; now whether it is to be trusted.
   const core::ReleaseRow* row = core::find_release(registry, m_lock.release);
-  if (!row || row->manifest_sha256.empty() || row->manifest_sha256 == manifest->sha256) return manifest;
-  return redist::fetch_manifest(source, m_lock.release, registry, accepted);
+  return fetch_locked({"CUDA " + core::to_text(m_lock.release), m_lock.manifest_sha256,
+                       std::string(row ? row->manifest_sha256 : std::string_view()), shown()},
+                      source, accepted, [&](const redist::AcceptedManifest& accepting) {
+                        return redist::fetch_manifest(source, m_lock.release, registry, accepting);
+                      });
 }
 
 Result<Offer> Locked::offer(std::vector<redist::Source>& sources, const redist::AcceptedManifest& accepted,
@@ -187,6 +207,18 @@ Result<Offer> Locked::offer(std::vector<redist::Source>& sources, const redist::
         return Offer{{}, m_lock.release, std::move(manifest)};
       },
       may_be_right_elsewhere);
+}
+
+Result<std::vector<PlannedProduct>> Locked::plan_products(const std::vector<redist::Source>& bases,
+                                                          const ProductTarget& target, const core::Registry& registry,
+                                                          base::Output& output) const {
+  std::vector<PlannedProduct> products;
+  const ProductTarget here{target.release, m_platform, target.accepted, target.command};
+  for (const core::LockedProduct& locked : m_lock.products) {
+    CUDAENV_TRY(planned, plan_locked(locked, shown(), bases, here, registry, output));
+    products.push_back(std::move(planned));
+  }
+  return products;
 }
 
 Result<void> Locked::check(const core::ComponentPlan& plan) const {
@@ -201,10 +233,14 @@ Result<void> Locked::check(const core::ComponentPlan& plan) const {
 
 Result<void> Locked::check(const store::Receipt& receipt, const core::Registry& registry) const {
   std::vector<std::string> lines;
-  if (receipt.platform != m_platform)
+  if (receipt.platform != m_platform) {
     lines.push_back(fmt::format("it is for {}, not for {}", base::escaped(receipt.platform), m_platform));
-  else
-    lines = core::departures(*m_lock.find(m_platform), archives_of(receipt));
+  } else {
+    lines = core::departures(*m_lock.find(m_platform), archives_of(receipt, ""));
+    for (const core::LockedProduct& product : m_lock.products)
+      for (std::string& line : core::departures(*product.find(m_platform), archives_of(receipt, product.name)))
+        lines.push_back(std::move(line));
+  }
   if (filters_of(receipt.without, registry) != filters_of(m_lock.choice.without, registry))
     lines.emplace_back("other files are left out");
   if (lines.empty()) return {};

@@ -13,6 +13,7 @@
 #include "core/lock.hpp"
 #include "core/registry.hpp"
 #include "installer/offer.hpp"
+#include "installer/products.hpp"
 #include "store/receipt.hpp"
 #include "store/toolkits.hpp"
 
@@ -26,9 +27,6 @@ namespace cudaenv::installer {
 [[nodiscard]] Result<void> check_version_file(const base::Path& lock_path, const core::Version& release,
                                               const store::Roots& roots);
 
-// ErrorKind::config if the lock has products: to be obeyed they would have to be installed too.
-[[nodiscard]] Result<void> check_no_products(const base::Path& lock_path, const core::Lock& lock);
-
 // The lock that `install --locked` obeys.
 class Locked {
  public:
@@ -36,13 +34,21 @@ class Locked {
   // file, and have archives for the platform; nothing without --locked.
   [[nodiscard]] static Result<std::optional<Locked>> find(const commands::InstallOptions& typed, commands::App& app);
 
-  // What was typed, with release and components as the lock has them.
+  // What was typed, with release, components and products as the lock has them.
   const commands::InstallOptions& options() const { return m_options; }
 
   // The first base that serves the very manifest of the lock. ErrorKind::integrity, with both digests, if none does.
   [[nodiscard]] Result<Offer> offer(std::vector<redist::Source>& sources, const redist::AcceptedManifest& accepted,
                                     const core::Registry& registry, base::Output& output) const;
 
+  bool has_product(std::string_view name) const { return m_lock.find_product(name) != nullptr; }
+  // Its products, each of the first base that serves the very manifest of the lock.
+  [[nodiscard]] Result<std::vector<PlannedProduct>> plan_products(const std::vector<redist::Source>& bases,
+                                                                  const ProductTarget& target,
+                                                                  const core::Registry& registry,
+                                                                  base::Output& output) const;
+
+  // Products that the lock does not have are none of its business: a toolkit is there for other projects too.
   // ErrorKind::integrity, naming the components, if anything else is there than what the lock says.
   [[nodiscard]] Result<void> check(const core::ComponentPlan& plan) const;
   [[nodiscard]] Result<void> check(const store::Receipt& receipt, const core::Registry& registry) const;

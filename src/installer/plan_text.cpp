@@ -20,8 +20,9 @@ constexpr double k_factor_of_libraries = 2;
 constexpr double k_factor_of_others = 4;
 
 double factor_of(const core::PlannedComponent& planned) {
-  return planned.row && planned.row->component_class == core::ComponentClass::library ? k_factor_of_libraries
-                                                                                      : k_factor_of_others;
+  const bool is_library =
+      !planned.product.empty() || (planned.row && planned.row->component_class == core::ComponentClass::library);
+  return is_library ? k_factor_of_libraries : k_factor_of_others;
 }
 
 // Bytes of the component's files in a toolkit of which this is the receipt; nothing if it is from another archive, or

@@ -125,21 +125,31 @@ Result<std::vector<WantedProduct>> wanted_products(const std::vector<std::string
   return products;
 }
 
-Result<PlannedProduct> plan_product(const WantedProduct& wanted, const std::vector<redist::Source>& bases,
-                                    const ProductTarget& target, const core::Registry& registry, base::Output& output) {
+Result<PlannedProduct> first_planned(const core::ProductRow& row, const std::vector<redist::Source>& bases,
+                                     base::Output& output,
+                                     const std::function<Result<PlannedProduct>(const redist::Source&)>& ask,
+                                     const std::function<bool(const Error&)>& makes_way) {
   std::vector<redist::Source> sources;
-  for (const redist::Source& base : bases) sources.push_back(redist::product_source(base, *wanted.row));
+  for (const redist::Source& base : bases) sources.push_back(redist::product_source(base, row));
   while (true) {
-    auto planned = Search(sources.front(), wanted, target, registry).run();
+    auto planned = ask(sources.front());
     if (planned) {
       if (!planned->warning.empty()) output.warning(planned->warning);
       planned->sources = std::move(sources);
       return planned;
     }
-    if (!another_base_may_do(planned.error().kind) || sources.size() == 1) return planned;
+    if (sources.size() == 1 || !makes_way(planned.error())) return planned;
     output.warning(next_mirror_warning(planned.error(), sources.front()));
     sources.erase(sources.begin());
   }
+}
+
+Result<PlannedProduct> plan_product(const WantedProduct& wanted, const std::vector<redist::Source>& bases,
+                                    const ProductTarget& target, const core::Registry& registry, base::Output& output) {
+  return first_planned(
+      *wanted.row, bases, output,
+      [&](const redist::Source& source) { return Search(source, wanted, target, registry).run(); },
+      [](const Error& error) { return another_base_may_do(error.kind); });
 }
 
 }  // namespace cudaenv::installer

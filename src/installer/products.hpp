@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,5 +54,12 @@ struct ProductTarget {
 [[nodiscard]] Result<PlannedProduct> plan_product(const WantedProduct& wanted, const std::vector<redist::Source>& bases,
                                                   const ProductTarget& target, const core::Registry& registry,
                                                   base::Output& output);
+
+// The answer of the first of the bases that has one, asked for at the product's own place there. One whose error makes
+// way for the next is left out, with a warning; what is wrong with the last one is the error.
+[[nodiscard]] Result<PlannedProduct> first_planned(
+    const core::ProductRow& row, const std::vector<redist::Source>& bases, base::Output& output,
+    const std::function<Result<PlannedProduct>(const redist::Source&)>& ask,
+    const std::function<bool(const Error&)>& makes_way);
 
 }  // namespace cudaenv::installer

@@ -24,6 +24,7 @@ Error retold(Error error, std::string_view verb, std::string_view subject, const
   others.profile = options.profile;
   others.with = options.with;
   others.without = options.without;
+  if constexpr (requires { options.add; }) others.add = options.add;
   if (error.kind != ErrorKind::network) others.mirrors = options.mirrors;
   std::string rest = commands::retyped(others);
   for (const std::string& platform : options.platforms) rest += " --platform " + base::escaped(shell::word(platform));

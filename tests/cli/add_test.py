@@ -396,6 +396,59 @@ class WithAnInstall(ProductTest):
         self.install("12.8.1", "--force")
         self.assertEqual(self.added("12.8.1"), {"cudnn": "9.13.0"})
 
+    def test_made_anew_it_is_linked_and_not_fetched(self):
+        self.install("12.8.1", "--profile", "minimal", "--add", "cudnn@9.13,cutensor")
+        inode = (self.toolkit("12.8.1") / "lib/libcudnn.so.9.13.0").stat().st_ino
+        server = self.serve()
+        result = self.install("12.8.1", "--force")
+        self.assertIn("installed CUDA 12.8.1 with cudnn 9.13.0, cutensor 2.3.1: ", result.stderr)
+        self.assertIn("; 0 B fetched, ", result.stderr)
+        self.assertFalse([request for request in server.requests if ".tar" in request])
+        self.assertEqual((self.toolkit("12.8.1") / "lib/libcudnn.so.9.13.0").stat().st_ino, inode)
+        self.assertEqual(self.added("12.8.1"), {"cudnn": "9.13.0", "cutensor": "2.3.1"})
+
+    def test_made_anew_with_another_version(self):
+        self.install("12.8.1", "--profile", "minimal", "--add", "cudnn@9.13,cutensor")
+        self.install("12.8.1", "--force", "--add", "cudnn@9.14")
+        self.assertEqual(self.added("12.8.1"), {"cudnn": "9.14.0", "cutensor": "2.3.1"})
+        self.assertFalse((self.toolkit("12.8.1") / "lib/libcudnn.so.9.13.0").exists())
+
+    def test_what_is_told_counts_the_products(self):
+        result = self.install("12.8.1", "--profile", "minimal", "--add", "cudnn,cutensor")
+        count = len(self.receipt("12.8.1")["components"])
+        self.assertIn(f"installing CUDA 12.8.1 with cudnn 9.14.0, cutensor 2.3.1 for {products.PLATFORM}: {count} components, ",
+                      result.stderr)
+        self.assertIn(f"[{count}/{count}] ", result.stderr)
+        self.assertRegex(result.stderr, r"\[\d+/\d+\] cudnn 9\.14\.0\.64 ")
+        self.assertEqual(result.stderr.count("licence applies"), 1)
+        self.assertIn(f"{self.mirror}/cudnn/redist/cudnn/LICENSE.txt", result.stderr)
+        self.assertEqual(result.stderr.count("installed CUDA"), 1)
+        self.assertNotIn("added to CUDA", result.stderr)
+
+    def test_a_product_that_fails_leaves_no_toolkit_without_it(self):
+        archives = self.product_manifest("cudnn", "9.14.0")["cudnn"][products.PLATFORM]
+        path = products.folder(self.mirror, "cudnn") / archives["cuda12"]["relative_path"]
+        good = path.read_bytes()
+        path.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+        self.fails(7, "install", "12.8.1", "--profile", "minimal", "--add", "cudnn", says="cudnn")
+        self.assertEqual(self.names(), [])
+        path.write_bytes(good)
+        self.install("12.8.1", "--profile", "minimal", "--add", "cudnn@9.13")
+        path.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+        with self.unchanged(self.toolkit("12.8.1")):
+            self.fails(7, "install", "12.8.1", "--force", "--add", "cudnn@9.14", says="cudnn")
+
+    def test_killed_anywhere_it_never_is_without_its_products(self):
+        self.install("12.8.1", "--profile", "minimal", "--add", "cudnn")
+        choice = random.Random(11)
+        for _ in range(10):
+            process = self.start("install", "12.8.1", "--force")
+            time.sleep(choice.uniform(0, 0.2))
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            self.assertEqual(self.added("12.8.1"), {"cudnn": "9.14.0"})
+            self.assertEqual(self.text("12.8.1", "lib/libcudnn.so.9"), "libcudnn 9.14.0 for CUDA 12\n")
+
     def test_a_product_that_cannot_be_had_installs_nothing(self):
         for typed, status in (("nccl", 3), ("cudn", 3), ("cudnn@8", 3)):
             with self.subTest(typed=typed), self.unchanged():
@@ -404,8 +457,12 @@ class WithAnInstall(ProductTest):
     def test_a_dry_run_shows_it(self):
         with self.unchanged():
             output = self.install("12.8.1", "--add", "cudnn", "--dry-run").stdout
-        self.assertIn("CUDA 12.8.1 for", output)
-        self.assertIn(f"cudnn 9.14.0 from {self.mirror}/cudnn/redist/", output)
+        lines = output.splitlines()
+        self.assertTrue(lines[0].startswith("CUDA 12.8.1 for "))
+        self.assertEqual(lines[1], f"cudnn 9.14.0 from {self.mirror}/cudnn/redist/")
+        rows = [line.split()[0] for line in lines[3:] if line.startswith("  ")]
+        self.assertIn("cudnn", rows)
+        self.assertIn(f"  {len(rows) - 1} components ", output)
 
 
 if __name__ == "__main__":

@@ -162,6 +162,28 @@ class Again(MirrorTest):
                        says=("CUDA 12.8.1 is installed without nsight_systems",
                              "try: cudaenv install 12.8.1 --with nsight_systems --force\n"))
 
+    def test_files_that_were_left_out_are_not_passed_over(self):
+        self.install("12.8.1", "--force", "--without", "static")
+        with self.unchanged():
+            for typed in (("--profile", "default"), ("--profile", "minimal"), ("--with", "cuda_nvcc"), ("--without", "samples")):
+                options = " ".join(typed)
+                self.fails(2, "install", "12.8.1", *typed,
+                           says=("CUDA 12.8.1 is installed without static\n",
+                                 f"try: cudaenv install 12.8.1 {options} --force\n"))
+            for typed in ((), ("--without", "static"), ("--profile", "default", "--without", "static")):
+                self.assertIn("installed already", self.install("12.8.1", *typed).stderr)
+        self.install("12.8.1", "--profile", "default", "--force")
+        self.assertIn("installed already", self.install("12.8.1", "--profile", "default").stderr)
+
+    def test_what_was_asked_away_and_is_there_is_not_passed_over(self):
+        with self.unchanged():
+            for word in ("static", "cuda_nvrtc"):
+                self.fails(2, "install", "12.8.1", "--without", word,
+                           says=(f"CUDA 12.8.1 is installed with {word}\n",
+                                 f"try: cudaenv install 12.8.1 --without {word} --force\n"))
+        self.install("12.8.1", "--without", "cuda_nvrtc", "--force")
+        self.assertIn("installed already", self.install("12.8.1", "--without", "cuda_nvrtc").stderr)
+
     def test_another_platform_is_not_passed_over(self):
         with self.unchanged():
             self.fails(2, "install", "12.8.1", "--platform", "linux-aarch64",

@@ -3,6 +3,7 @@
 """`cudaenv lock`, and `install --locked`, which obeys it bit for bit or fails."""
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -14,7 +15,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.mirror import PLATFORM, File, MirrorTest, listing
+from support import products
+from support.mirror import PLATFORM, File, MirrorTest, listing, redist
 
 OTHER = "linux-sbsa" if PLATFORM == "linux-x86_64" else "linux-x86_64"
 
@@ -461,6 +463,127 @@ class Install(LockTest):
     def test_hints_keep_the_option(self):
         self.serve("*=503")
         self.fails(6, "install", "--locked", says="try: cudaenv install 12.8.1 --locked --mirror URL_OR_DIRECTORY\n")
+
+
+class Products(LockTest):
+    def setUp(self):
+        super().setUp()
+        products.write(self.mirror)
+
+    def minimal(self, *arguments):
+        return self.lock("12.8.1", "--profile", "minimal", *arguments)
+
+    def locked_products(self):
+        return dict(re.findall(r'(?m)^\[\[product\]\]\nname = "(.*)"\nversion = "(.*)"$', self.text()))
+
+    def added(self):
+        components = json.loads((self.toolkit("12.8.1") / "receipt.json").read_text())["components"]
+        return {component["product"]: component["product_version"] for component in components if "product" in component}
+
+    def digest(self, product, version):
+        manifest = products.folder(self.mirror, product) / f"redistrib_{version}.json"
+        return hashlib.sha256(manifest.read_bytes()).hexdigest()
+
+    def test_typed_ones_are_locked_bit_for_bit(self):
+        result = self.minimal("--add", "cutensor,libcudnn@9.13")
+        self.assertRegex(result.stderr, r"profile minimal, cudnn 9\.13\.0, cutensor 2\.3\.1: \d+ archives for ")
+        self.assertEqual(self.locked_products(), {"cudnn": "9.13.0", "cutensor": "2.3.1"})
+        self.assertIn(f'manifest_sha256 = "{self.digest("cudnn", "9.13.0")}"', self.text())
+        entry = redist.read_manifest(products.folder(self.mirror, "cudnn"), "9.13.0")["cudnn"][PLATFORM]["cuda12"]
+        self.assertIn(f'size = {entry["size"]}, sha256 = "{entry["sha256"]}"', self.text())
+        self.assertIn("is up to date", self.lock().stderr)
+
+    def test_those_of_the_installed_toolkit_are_locked_at_first(self):
+        self.install("12.8.1", "--profile", "minimal", "--add", "cudnn@9.13")
+        self.minimal()
+        self.assertEqual(self.locked_products(), {"cudnn": "9.13.0"})
+        self.done("add", "cutensor", "cudnn", "--to", "12.8.1")
+        result = self.lock()
+        self.assertEqual(self.locked_products(), {"cudnn": "9.13.0"})
+        self.assertIn("not all that was added to CUDA 12.8.1 is locked: "
+                      "`cudaenv lock --add cudnn@9.13.0 --add cutensor@2.3.1` locks it", result.stderr)
+        self.lock("--add", "cudnn@9.14")
+        self.assertEqual(self.locked_products(), {"cudnn": "9.14.0"})
+
+    def test_what_cannot_be_locked(self):
+        for typed, status, says in (("cudnn@8", 3, "try: cudaenv lock 13.0 --add cudnn@9.14.0\n"),
+                                    ("cudn", 3, "try: cudaenv lock 13.0 --add cudnn\n"),
+                                    ("libcublas", 3, "try: cudaenv lock 13.0 --with libcublas\n"),
+                                    ("cudnn@", 2, "is no product")):
+            with self.subTest(typed=typed), self.unchanged():
+                self.fails(status, "lock", "13.0", "--add", typed, says=says)
+        with self.unchanged():
+            self.fails(3, "lock", "12.8.1", "--platform", f"{PLATFORM},{OTHER}", "--add", "cudnn", says=OTHER)
+
+    def test_check_tells_what_has_changed(self):
+        self.minimal()
+        result = self.cudaenv("lock", "--check", "--add", "cudnn")
+        self.assertEqual((result.returncode, result.stdout), (1, "cudnn 9.14.0 as well\n"))
+
+    def test_installs_toolkit_and_products_as_they_are_locked(self):
+        self.minimal("--add", "cudnn@9.13")
+        result = self.locked()
+        self.assertIn("installed CUDA 12.8.1 with cudnn 9.13.0: ", result.stderr)
+        self.assertEqual(self.added(), {"cudnn": "9.13.0"})
+        nowhere = {"CUDAENV_MIRROR": str(self.box.top / "none")}
+        self.assertIn("is installed already", self.locked(env=nowhere).stderr)
+        self.assertIn("is installed already", self.locked("--add", "cudnn@9", env=nowhere).stderr)
+
+    def test_another_manifest_or_archive(self):
+        self.minimal("--add", "cudnn")
+        before = self.text()
+        digest = self.digest("cudnn", "9.14.0")
+        entry = redist.read_manifest(products.folder(self.mirror, "cudnn"), "9.14.0")["cudnn"][PLATFORM]["cuda12"]
+        for old, new, says in ((digest, "0" * 64, (f"the manifest of cudnn 9.14.0 from", f"locked sha256 {'0' * 64}",
+                                                   f"found  sha256 {digest}")),
+                               (entry["sha256"], "0" * 64, f"cudnn: sha256 {entry['sha256']}, in the lock {'0' * 64}"),
+                               (f"size = {entry['size']},", "size = 1,", f"cudnn: size {entry['size']}, in the lock 1")):
+            with self.subTest(says=says):
+                self.edit(old, new)
+                with self.unchanged(self.box.root):
+                    self.fails(7, "install", "--locked", says=says)
+                self.lock_file.write_text(before)
+
+    def test_a_lock_makes_no_manifest_trusted(self):
+        self.minimal("--add", "cudnn")
+        toolkit = hashlib.sha256((self.mirror / "redistrib_12.8.1.json").read_bytes()).hexdigest()
+        self.fails(7, "install", "--locked", env={"CUDAENV_ACCEPT_MANIFEST": toolkit},
+                   says=("the manifest of cudnn 9.14.0", "--accept-manifest"))
+        self.assertEqual(self.names(), [])
+
+    def test_installed_otherwise(self):
+        self.minimal("--add", "cudnn@9.13")
+        self.install("12.8.1", "--profile", "minimal")
+        with self.unchanged():
+            self.fails(7, "install", "--locked", says=("cudnn is missing", "try: cudaenv install 12.8.1 --locked --force\n"))
+        self.done("add", "cudnn@9.14", "cutensor", "--to", "12.8.1")
+        with self.unchanged():
+            self.fails(7, "install", "--locked", says="cudnn: sha256 ")
+        self.locked("--force")
+        self.assertEqual(self.added(), {"cudnn": "9.13.0", "cutensor": "2.3.1"})  # another project's
+        self.assertIn("is installed already", self.locked().stderr)
+
+    def test_products_that_the_lock_has_not_are_none_of_its_business(self):
+        self.minimal()
+        self.install("12.8.1", "--profile", "minimal", "--add", "cudnn")
+        self.assertIn("is installed already", self.locked().stderr)
+
+    def test_typed_ones_that_contradict(self):
+        self.minimal("--add", "cudnn@9.13")
+        for typed, says in (("cutensor", "has no product of that name, not cutensor"),
+                            ("cudnn@9.14", "has cudnn 9.13.0, not cudnn@9.14")):
+            with self.subTest(typed=typed), self.unchanged():
+                self.fails(2, "install", "--locked", "--add", typed, says=(says, f"try: cudaenv lock --add {typed}\n"))
+        self.locked("--add", "cudnn@9.13.0.50", "--dry-run")
+
+    def test_a_platform_that_a_product_is_not_locked_for(self):
+        self.lock("12.8.1", "--platform", f"{PLATFORM},{OTHER}")
+        other = self.text()
+        self.lock_file.unlink()
+        self.minimal("--add", "cudnn")
+        product = self.text()[self.text().index("\n[[product]]"):]
+        self.lock_file.write_text(other + product)
+        self.fails(3, "install", "--locked", "--platform", OTHER, says=f"has no cudnn for {OTHER}")
 
 
 if __name__ == "__main__":
