@@ -16,8 +16,8 @@ __cudaenv_follow() {
       arguments='release'
       ;;
     'lock')
-      options='-h|--help|-q|--quiet|--verbose|--color|--profile|--with|--without|--platform|--mirror|--accept-manifest|--output|--check'
-      values=' --color=auto|always|never --profile=minimal|default|full --with=component, --without=part, --platform=linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le|all, --mirror=url --accept-manifest=none --output=none '
+      options='-h|--help|-q|--quiet|--verbose|--color|--profile|--with|--without|--platform|--mirror|--accept-manifest|--add|--output|--check'
+      values=' --color=auto|always|never --profile=minimal|default|full --with=component, --without=part, --platform=linux-x86_64|linux-sbsa|linux-aarch64|linux-ppc64le|all, --mirror=url --accept-manifest=none --add=product, --output=none '
       arguments='release'
       ;;
     'mirror')
