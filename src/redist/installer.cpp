@@ -168,9 +168,13 @@ class Installation {
 
   // Whether something of this installation is in the cache, for the next run.
   bool has_something_kept() const {
+    const auto has_bytes = [](const base::Path& path) {
+      std::error_code error;
+      return std::filesystem::file_size(path, error) > 0 && !error;
+    };
     return std::any_of(m_plan.components.begin(), m_plan.components.end(), [&](const core::PlannedComponent& planned) {
       const ArchivePlace place = place_in_cache(cache(), m_staging, planned.archive);
-      return base::path_exists(place.complete) || base::path_exists(place.partial);
+      return has_bytes(place.complete) || has_bytes(place.partial);
     });
   }
 

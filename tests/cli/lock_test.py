@@ -15,8 +15,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import products
 from support.mirror import PLATFORM, File, MirrorTest, listing, redist
+from support import products
 
 OTHER = "linux-sbsa" if PLATFORM == "linux-x86_64" else "linux-x86_64"
 
