@@ -127,8 +127,6 @@ Result<void> add_products(commands::App& app, const Changeable& into, std::vecto
   change.add = std::move(products);
   change.command = command;
   auto outcome = rebuild(app, into.toolkit, std::move(change));
-  if (!outcome && outcome.error().kind == ErrorKind::interrupted)
-    return fail(std::move(outcome).error().during("nothing was changed"));
   if (!outcome) return fail(std::move(outcome).error());
   if (auto refreshed = commands::refresh_shims(app); !refreshed)
     return fail(commands::stale_shims(std::move(refreshed).error()).during(fmt::format("{} itself is added", texts)));

@@ -100,9 +100,7 @@ Error of_another(const store::Toolkit& toolkit, const core::Version& release) {
   return error;
 }
 
-}  // namespace
-
-Result<redist::InstallOutcome> rebuild(commands::App& app, const store::Toolkit& toolkit, Change change) {
+Result<redist::InstallOutcome> carry_out(commands::App& app, const store::Toolkit& toolkit, Change& change) {
   CUDAENV_TRY(settings, store::load_settings(app.roots, app.environment, std::nullopt));
   const auto waiting = [&](long process) {
     app.output.waiting(process == 0 ? fmt::format("waiting for another cudaenv that works on {}", toolkit.name)
@@ -138,6 +136,15 @@ Result<redist::InstallOutcome> rebuild(commands::App& app, const store::Toolkit&
     outcome.replaced.reset();
   }
   return std::move(outcome);
+}
+
+}  // namespace
+
+Result<redist::InstallOutcome> rebuild(commands::App& app, const store::Toolkit& toolkit, Change change) {
+  auto outcome = carry_out(app, toolkit, change);
+  if (!outcome && outcome.error().kind == ErrorKind::interrupted)
+    return fail(std::move(outcome).error().during("nothing was changed"));
+  return outcome;
 }
 
 }  // namespace cudaenv::installer

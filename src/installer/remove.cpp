@@ -87,8 +87,6 @@ Result<ExitCode> run(const RemoveOptions& options, App& app) {
   change.remove = names;
   change.command = fmt::format("{} --from {}", command, from.toolkit.name);
   auto outcome = installer::rebuild(app, from.toolkit, std::move(change));
-  if (!outcome && outcome.error().kind == ErrorKind::interrupted)
-    return fail(std::move(outcome).error().during("nothing was changed"));
   if (!outcome) return fail(std::move(outcome).error());
   const std::string removed = base::join(texts, ", ");
   if (auto refreshed = refresh_shims(app); !refreshed)

@@ -38,8 +38,6 @@ Result<void> repair(const std::optional<std::string>& typed, const RepairOptions
   change.bases = std::move(bases);
   change.command = retyped(options, name);
   auto outcome = installer::rebuild(app, broken.toolkit, std::move(change));
-  if (!outcome && outcome.error().kind == ErrorKind::interrupted)
-    return fail(std::move(outcome).error().during("nothing was changed"));
   if (!outcome) return fail(std::move(outcome).error());
   CUDAENV_CHECK(refresh_shims(app).map_error(stale_shims));
   app.output.note(fmt::format("CUDA {} is whole again; {} fetched", name, base::human_size(outcome->fetched)));

@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cerrno>
-#include <vector>
+#include <memory>
 
 #include <unistd.h>
 
@@ -58,18 +58,20 @@ std::string sha256_of(std::string_view bytes) {
   return digest.finish();
 }
 
-std::string digest_of_file(int fd, const std::function<bool()>& keep_going) {
-  std::vector<char> block(k_block_size);
+FileDigest digest_of_file(int fd, const std::function<bool()>& keep_going,
+                          const std::function<void(std::size_t)>& on_read) {
+  const auto block = std::make_unique_for_overwrite<char[]>(k_block_size);
   Sha256 digest;
-  for (off_t at = 0;;) {
-    if (keep_going && !keep_going()) return {};
-    const ssize_t got = ::pread(fd, block.data(), block.size(), at);
+  for (off_t at = 0; !keep_going || keep_going();) {
+    const ssize_t got = ::pread(fd, block.get(), k_block_size, at);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return {};
-    if (got == 0) return digest.finish();
-    digest.update(std::string_view(block.data(), static_cast<std::size_t>(got)));
+    if (got < 0) return {{}, errno};
+    if (got == 0) return {digest.finish()};
+    digest.update(std::string_view(block.get(), static_cast<std::size_t>(got)));
+    if (on_read) on_read(static_cast<std::size_t>(got));
     at += got;
   }
+  return {};
 }
 
 }  // namespace cudaenv::redist

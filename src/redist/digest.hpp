@@ -28,8 +28,14 @@ class Sha256 {
 
 std::string sha256_of(std::string_view bytes);
 
-// Of an open file, from its beginning. Empty, so that it equals no digest, if the file cannot be read to its end or
-// `keep_going`, which may be nothing, says no.
-std::string digest_of_file(int fd, const std::function<bool()>& keep_going);
+struct FileDigest {
+  std::string sha256;    // empty, so that it equals no digest, if the file was not read to its end
+  int system_error = 0;  // why it could not be
+};
+
+// Of an open file, from its beginning, a block (read_bytes.hpp) at a time. Ends when `keep_going` says no; `on_read` is
+// told the bytes of each block. Both may be nothing.
+FileDigest digest_of_file(int fd, const std::function<bool()>& keep_going,
+                          const std::function<void(std::size_t)>& on_read = {});
 
 }  // namespace cudaenv::redist

@@ -73,7 +73,7 @@ std::vector<FileBank::Kept> FileBank::holders(const core::PlannedComponent& plan
         });
     if (found == components.end()) continue;
     if (!core::FileChoice(member.receipt.without).is_within(choice)) continue;
-    Kept kept{member.toolkit, member.is_own, &member.receipt, &*found, {}};
+    Kept kept{member.toolkit, member.is_own, {}};
     for (const store::ReceiptFile& file : member.receipt.files)
       if (belongs_to(file, name) && !choice.leaves_out(file.path)) kept.files.push_back(&file);
     holders.push_back(std::move(kept));
@@ -87,7 +87,7 @@ bool FileBank::is_intact(const base::Path& path, const store::ReceiptFile& file)
   struct stat info;
   if (!fd || ::fstat(*fd, &info) != 0 || !S_ISREG(info.st_mode)) return false;
   if (static_cast<std::uint64_t>(info.st_size) != file.size || (info.st_mode & 07777) != file.mode) return false;
-  return digest_of_file(*fd, m_keep_going) == file.sha256;
+  return digest_of_file(*fd, m_keep_going).sha256 == file.sha256;
 }
 
 // A copy that shares its blocks where the file system can make one, else another name, else a copy.
@@ -105,15 +105,12 @@ bool FileBank::link(const base::Path& from, bool is_own, int directory, const ch
     m_can_clone = false;
     ::unlinkat(directory, name, 0);
   }
+  // What stays in a toolkit is copied where there are no hard links, or none to what another user owns.
+  if (is_own) return base::link_or_copy(from, directory, name).has_value();
   // A name that its owner, or anybody, can write through is none to share.
   struct stat info;
-  if (::lstat(from.c_str(), &info) != 0) return false;
-  const bool is_safe = info.st_uid == ::geteuid() && (info.st_mode & 022) == 0;
-  if (!is_own && !is_safe) return false;
-  if (::linkat(AT_FDCWD, from.c_str(), directory, name, 0) == 0) return true;
-  // Where there are no hard links, or none to what another user owns, what stays in a toolkit is copied.
-  const bool is_worth_a_copy = errno == EPERM || errno == EXDEV || errno == EOPNOTSUPP || errno == EMLINK;
-  return is_own && is_worth_a_copy && base::copy_file(from, directory, name).has_value();
+  if (::lstat(from.c_str(), &info) != 0 || info.st_uid != ::geteuid() || (info.st_mode & 022) != 0) return false;
+  return ::linkat(AT_FDCWD, from.c_str(), directory, name, 0) == 0;
 }
 
 bool FileBank::link_file(std::string_view sha256, std::uint64_t size, mode_t mode, int directory,

@@ -40,8 +40,6 @@ class FileBank {
   struct Kept {
     base::Path toolkit;
     bool is_own = false;
-    const store::Receipt* receipt;
-    const store::ReceiptComponent* component;
     std::vector<const store::ReceiptFile*> files;
   };
   // What each toolkit has that has all the files of it that are chosen, the nearest first.

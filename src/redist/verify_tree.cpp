@@ -14,7 +14,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -29,7 +28,6 @@
 namespace cudaenv::redist {
 namespace {
 
-constexpr std::size_t k_block = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds k_between_reports{100};
 constexpr mode_t k_mode_bits = 07777;
 
@@ -71,28 +69,6 @@ std::string displaced_parent(const std::string& path, const Found& found) {
   return {};
 }
 
-std::string digest_or_error(const base::Path& path, std::string& block, const KeepGoing& keep_going,
-                            std::atomic<std::uint64_t>& hashed, int& system_error) {
-  const base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-  if (!fd) {
-    system_error = errno;
-    return {};
-  }
-  Sha256 digest;
-  while (keep_going()) {
-    const ssize_t got = ::read(*fd, block.data(), block.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      system_error = errno;
-      return {};
-    }
-    if (got == 0) break;
-    digest.update(std::string_view(block).substr(0, static_cast<std::size_t>(got)));
-    hashed += static_cast<std::uint64_t>(got);
-  }
-  return digest.finish();
-}
-
 // The files that have to be read, by as many threads as are wanted; each takes the next one when it is done.
 class Hashing {
  public:
@@ -120,11 +96,10 @@ class Hashing {
 
  private:
   void work() {
-    std::string block(k_block, '\0');
     while (m_keep_going()) {
       const std::size_t at = m_next++;
       if (at >= m_files.size()) break;
-      if (auto fault = fault_of(*m_files[at], block)) {
+      if (auto fault = fault_of(*m_files[at])) {
         const std::scoped_lock lock(m_mutex);
         m_faulty.push_back(std::move(*fault));
       }
@@ -134,12 +109,18 @@ class Hashing {
     m_changed.notify_one();
   }
 
-  std::optional<FaultyFile> fault_of(const store::ReceiptFile& file, std::string& block) {
-    int system_error = 0;
-    const std::string digest = digest_or_error(m_toolkit / file.path, block, m_keep_going, m_hashed, system_error);
-    if (system_error == ENOENT) return FaultyFile{file.path, FileFault::missing, {}};
-    if (system_error != 0) return FaultyFile{file.path, FileFault::unreadable, std::strerror(system_error)};
-    if (digest == file.sha256 || !m_keep_going()) return std::nullopt;
+  std::optional<FaultyFile> fault_of(const store::ReceiptFile& file) {
+    const base::Fd fd(
+        ::open((m_toolkit / file.path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    FileDigest digest;
+    if (fd)
+      digest = digest_of_file(*fd, m_keep_going, [this](std::size_t bytes) { m_hashed += bytes; });
+    else
+      digest.system_error = errno;
+    if (digest.system_error == ENOENT) return FaultyFile{file.path, FileFault::missing, {}};
+    if (digest.system_error != 0)
+      return FaultyFile{file.path, FileFault::unreadable, std::strerror(digest.system_error)};
+    if (digest.sha256 == file.sha256 || !m_keep_going()) return std::nullopt;
     return FaultyFile{file.path, FileFault::content, "same size, other content"};
   }
 

@@ -42,9 +42,9 @@ struct TreeReport {
   std::size_t faulty_files() const;
 };
 
-// Compares a toolkit with its receipt; the files are read by so many threads, a block of 1 MiB for each in memory.
-// `keep_going` is asked by all of them all the time: ErrorKind::interrupted once it says no. `on_progress` is told the
-// bytes that were read and those that there are to read, some ten times a second, on the calling thread.
+// Compares a toolkit with its receipt; the files are read by so many threads, a block (read_bytes.hpp) for each in
+// memory. `keep_going` is asked by all of them all the time: ErrorKind::interrupted once it says no. `on_progress` is
+// told the bytes that were read and those that there are to read, some ten times a second, on the calling thread.
 // ErrorKind::filesystem if the toolkit's own directory cannot be read.
 [[nodiscard]] Result<TreeReport> compare_with_receipt(
     const base::Path& toolkit, const store::Receipt& receipt, unsigned threads, const std::function<bool()>& keep_going,
